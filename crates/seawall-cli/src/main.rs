@@ -1,0 +1,3 @@
+//! The `seawall` command line.
+
+fn main() {}

@@ -1,0 +1,379 @@
+//! Why a session ends, and why a call fails: data in variants, one mapping to codes.
+//!
+//! Display texts are written here and hold nothing that a server wrote, except a revision that has a revision's form.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::json::Json;
+use crate::jsonrpc::Malformed;
+use crate::limits::MAX_JSON_DEPTH;
+use crate::mcp::{CatalogFault, ResultFault, Revision};
+use crate::outcome::{ErrorCode, Outcome};
+
+/// A step of the handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// `initialize`.
+    Initialize,
+    /// `tools/list`, one page of it, from 1.
+    ListTools {
+        /// The page.
+        page: usize,
+    },
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Initialize => f.write_str("initialize"),
+            Self::ListTools { page: 1 } => f.write_str("tools/list"),
+            Self::ListTools { page } => write!(f, "tools/list page {page}"),
+        }
+    }
+}
+
+/// How a child process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ExitReason {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+    /// It is gone; how is not known.
+    Unknown,
+}
+
+impl fmt::Display for ExitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Unknown => f.write_str("exited"),
+        }
+    }
+}
+
+/// What the two sides of a refused revision speak (S4). A permanent verdict.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RevisionRefusal {
+    /// What was proposed.
+    pub proposed: Revision,
+    /// Whether the configuration pins it.
+    pub pinned: bool,
+    /// What the server speaks, as far as it said so in the form of revisions.
+    pub offered: Vec<String>,
+    /// The JSON-RPC code, where the refusal was an error.
+    pub code: Option<i64>,
+    /// The error's data, unchanged, for whoever handles the verdict.
+    pub data: Option<Json>,
+}
+
+impl fmt::Display for RevisionRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<Revision> = self
+            .offered
+            .iter()
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        if self.pinned {
+            write!(
+                f,
+                "it does not speak revision {}, which the configuration pins",
+                self.proposed
+            )?;
+        } else {
+            f.write_str("it speaks no revision with a handshake that Seawall speaks (")?;
+            for (at, revision) in Revision::LEGACY.iter().enumerate() {
+                write!(f, "{}{revision}", if at == 0 { "" } else { ", " })?;
+            }
+            f.write_str(")")?;
+        }
+        match self.offered.as_slice() {
+            [] => f.write_str("; the revision that it named has not the form of one")?,
+            offered => write!(f, "; it speaks {}", offered.join(", "))?,
+        }
+        if let Some(code) = self.code {
+            write!(f, " (JSON-RPC error {code})")?;
+        }
+        match known.last() {
+            Some(revision) if revision.is_legacy() => {
+                write!(
+                    f,
+                    "; write \"protocol\": \"{revision}\" or leave `protocol` out"
+                )
+            }
+            Some(_) => f.write_str("; write \"protocol\": \"modern\""),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a session ended. The first reason stays, and is what every pending and later call gets (S5).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The host closed it.
+    #[error("the connection was closed by its owner")]
+    ScopeClosed,
+    /// The child process ended.
+    #[error("its process {0}")]
+    ChildExited(ExitReason),
+    /// The server closed its output.
+    #[error("it closed its stdout")]
+    StdoutClosed,
+    /// The server closed its input, or the pipe to it broke.
+    #[error("it closed its stdin")]
+    StdinClosed,
+    /// Reading or writing failed in another way.
+    #[error("the pipe to it failed")]
+    TransportFailed,
+    /// The driver of the connection is gone, with its runtime.
+    #[error("the runtime that drove the connection is gone")]
+    DriverGone,
+    /// A tagged message breaks the protocol.
+    #[error("it sent a malformed message: {0}")]
+    Malformed(#[source] Malformed),
+    /// A frame is longer than `maxFrameBytes`.
+    #[error("it sent a frame of more than {limit} bytes (maxFrameBytes)")]
+    FrameTooLong {
+        /// The bound.
+        limit: usize,
+    },
+    /// A reply to it found no room in the queue within `requestTimeoutMs` (S7).
+    #[error("it does not read the replies to its own requests")]
+    ReplyBlocked,
+    /// A handshake exchange took longer than `handshakeTimeoutMs`.
+    #[error("it did not answer {step} within {limit_ms} ms (handshakeTimeoutMs)")]
+    HandshakeTimeout {
+        /// Which exchange.
+        step: Step,
+        /// The bound, in milliseconds.
+        limit_ms: u128,
+    },
+    /// A handshake exchange was answered with an error.
+    #[error("it answered {step} with JSON-RPC error {code}")]
+    HandshakeRefused {
+        /// Which exchange.
+        step: Step,
+        /// The error's code.
+        code: i64,
+    },
+    /// Its answer to `initialize` breaks the protocol.
+    #[error("its answer to initialize {0}")]
+    Handshake(HandshakeFault),
+    /// The two sides have no revision in common. Permanent.
+    #[error("{0}")]
+    Revision(Arc<RevisionRefusal>),
+    /// Its tool list cannot be used.
+    #[error("{0}")]
+    Catalog(CatalogFault),
+    /// A frame of the handshake is longer than `maxOutboundFrameBytes`.
+    #[error("the {step} request is longer than {limit} bytes (maxOutboundFrameBytes)")]
+    RequestTooLong {
+        /// Which exchange.
+        step: Step,
+        /// The bound.
+        limit: usize,
+    },
+}
+
+/// What is wrong with an answer to `initialize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandshakeFault {
+    /// It is not an object.
+    #[error("is not an object")]
+    NotAnObject,
+    /// `protocolVersion` is missing or not a string.
+    #[error("has no protocolVersion")]
+    NoVersion,
+    /// `capabilities` is missing or not an object.
+    #[error("has no capabilities")]
+    NoCapabilities,
+    /// `capabilities` declares no tools.
+    #[error("declares no tools")]
+    NoTools,
+}
+
+impl CloseReason {
+    /// The class of this ending, for the connect or the calls that it fails.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::ScopeClosed
+            | Self::ChildExited(_)
+            | Self::StdoutClosed
+            | Self::StdinClosed
+            | Self::TransportFailed
+            | Self::DriverGone => ErrorCode::ConnectionClosed,
+            Self::HandshakeTimeout { .. } => ErrorCode::Timeout,
+            Self::Catalog(_) => ErrorCode::InvalidResponse,
+            Self::Malformed(_)
+            | Self::FrameTooLong { .. }
+            | Self::ReplyBlocked
+            | Self::HandshakeRefused { .. }
+            | Self::Handshake(_)
+            | Self::Revision(_)
+            | Self::RequestTooLong { .. } => ErrorCode::ProtocolError,
+        }
+    }
+
+    /// Whether trying again cannot help (S4).
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        matches!(self, Self::Revision(_))
+    }
+
+    /// The JSON-RPC code that the server refused the handshake with, if it did.
+    #[must_use]
+    pub fn json_rpc_code(&self) -> Option<i64> {
+        match self {
+            Self::HandshakeRefused { code, .. } => Some(*code),
+            Self::Revision(refusal) => refusal.code,
+            _ => None,
+        }
+    }
+
+    /// What became of the handshake request that this ended, where an answer to it did.
+    pub(super) fn answered(&self) -> Option<Outcome> {
+        match self {
+            Self::HandshakeRefused { .. } => Some(Outcome::ErrorResponse),
+            Self::Revision(refusal) if refusal.code.is_some() => Some(Outcome::ErrorResponse),
+            Self::Revision(_) | Self::Handshake(_) | Self::Catalog(_) => Some(Outcome::Answered),
+            _ => None,
+        }
+    }
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The catalog has no such tool; nothing was sent (S10).
+    #[error("it offers no such tool")]
+    UnknownTool,
+    /// The handshake is not over; nothing was sent.
+    #[error("the handshake with it is not over")]
+    NotReady,
+    /// The arguments are not a JSON object; nothing was sent (L4).
+    #[error("the arguments are not a JSON object")]
+    ArgumentsKind,
+    /// The arguments nest too deep; nothing was sent (L4).
+    #[error("the request would nest deeper than {MAX_JSON_DEPTH} containers")]
+    ArgumentsTooDeep,
+    /// The request is longer than `maxOutboundFrameBytes`; nothing was sent (L4).
+    #[error("the request would be longer than {limit} bytes (maxOutboundFrameBytes)")]
+    RequestTooLong {
+        /// The bound.
+        limit: usize,
+    },
+    /// `maxBufferedBytes` is used up; nothing was sent (L8).
+    #[error("more than {limit} bytes are buffered for it (maxBufferedBytes)")]
+    BufferFull {
+        /// The bound.
+        limit: usize,
+    },
+    /// The deadline passed.
+    #[error("the call took longer than {limit_ms} ms{}", Advice(.outcome))]
+    Timeout {
+        /// The bound, in milliseconds.
+        limit_ms: u128,
+        /// Whether it was dispatched.
+        outcome: Outcome,
+    },
+    /// The session ended.
+    #[error("{reason}{}", Advice(.outcome))]
+    Closed {
+        /// Why.
+        reason: CloseReason,
+        /// Whether the request had been dispatched.
+        outcome: Outcome,
+    },
+    /// The server answered with an error (O3).
+    #[error("it {} with JSON-RPC error {code}", refusal(.tool_not_found))]
+    Refused {
+        /// The error's code.
+        code: i64,
+        /// Whether it says that it has no such tool.
+        tool_not_found: bool,
+    },
+    /// The server answered, and the answer cannot be used.
+    #[error("{0}")]
+    Unusable(ResultFault),
+}
+
+/// What a caller should know before trying again.
+struct Advice<'a>(&'a Outcome);
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Outcome::NotSent => f.write_str("; nothing was sent"),
+            Outcome::NoResponse => {
+                f.write_str("; it may have been carried out: verify state before retrying")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn refusal(tool_not_found: &bool) -> &'static str {
+    if *tool_not_found {
+        "answered that it has no such tool,"
+    } else {
+        "refused the call"
+    }
+}
+
+impl CallError {
+    /// What became of the request (O2).
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::UnknownTool
+            | Self::NotReady
+            | Self::ArgumentsKind
+            | Self::ArgumentsTooDeep
+            | Self::RequestTooLong { .. }
+            | Self::BufferFull { .. } => Outcome::NotSent,
+            Self::Timeout { outcome, .. } | Self::Closed { outcome, .. } => *outcome,
+            Self::Refused { .. } => Outcome::ErrorResponse,
+            Self::Unusable(_) => Outcome::Answered,
+        }
+    }
+
+    /// The class of the failure (O1).
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::UnknownTool
+            | Self::Refused {
+                tool_not_found: true,
+                ..
+            } => ErrorCode::ToolNotFound,
+            Self::NotReady => ErrorCode::ConnectionClosed,
+            Self::ArgumentsKind
+            | Self::ArgumentsTooDeep
+            | Self::RequestTooLong { .. }
+            | Self::BufferFull { .. } => ErrorCode::ProtocolError,
+            Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::Closed { reason, .. } => reason.code(),
+            Self::Refused { .. } => ErrorCode::ToolFailed,
+            Self::Unusable(_) => ErrorCode::InvalidResponse,
+        }
+    }
+
+    /// The code of the server's JSON-RPC error, if there was one.
+    #[must_use]
+    pub fn json_rpc_code(&self) -> Option<i64> {
+        match self {
+            Self::Refused { code, .. } => Some(*code),
+            Self::Closed { reason, .. } => reason.json_rpc_code(),
+            _ => None,
+        }
+    }
+}

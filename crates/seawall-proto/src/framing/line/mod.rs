@@ -1,0 +1,110 @@
+//! Newline-delimited frames out of a stream of bytes (L3).
+
+use bytes::{Bytes, BytesMut};
+
+#[cfg(test)]
+mod tests;
+
+/// How much room one read is offered, and how much an idle decoder keeps.
+pub const READ_CHUNK_BYTES: usize = 64 * 1024;
+/// A frame at least this long is handed over in the buffer that it arrived in; a shorter one is copied out, so that a
+/// small result never keeps a whole chunk alive.
+const HAND_OVER_BYTES: usize = READ_CHUNK_BYTES / 2;
+
+/// A line passed [`max_frame_bytes`](crate::limits::Limits::max_frame_bytes) before its newline came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a frame is longer than {limit} bytes")]
+pub struct FrameTooLong {
+    /// The bound that it passed, in bytes.
+    pub limit: usize,
+}
+
+/// Cuts a stream of bytes at its newlines, keeping at most one partial frame.
+///
+/// Read into [`read_buffer`](Self::read_buffer), then call [`next_frame`](Self::next_frame) until it yields `None`.
+/// A frame excludes its newline and one carriage return before it. Chunking never matters.
+#[derive(Debug)]
+pub struct LineDecoder {
+    buffer: BytesMut,
+    /// The bytes before this offset hold no newline.
+    searched: usize,
+    limit: usize,
+}
+
+impl LineDecoder {
+    /// A decoder for frames of at most `limit` bytes, inclusive.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            searched: 0,
+            limit,
+        }
+    }
+
+    /// Where the next bytes go: append to it, never change what it holds. It has room for at least
+    /// [`READ_CHUNK_BYTES`].
+    ///
+    /// Call [`next_frame`](Self::next_frame) until `None` between two reads, else the bound on memory is the caller's.
+    pub fn read_buffer(&mut self) -> &mut BytesMut {
+        if self.buffer.capacity() - self.buffer.len() < READ_CHUNK_BYTES {
+            self.buffer.reserve(READ_CHUNK_BYTES);
+        }
+        &mut self.buffer
+    }
+
+    /// The next whole frame, or `None` until more bytes came.
+    ///
+    /// # Errors
+    /// [`FrameTooLong`] as soon as a line cannot end within the bound. The stream is lost from there on.
+    pub fn next_frame(&mut self) -> Result<Option<Bytes>, FrameTooLong> {
+        let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+        let Some(found) = memchr::memchr(b'\n', unsearched) else {
+            self.searched = self.buffer.len();
+            let pending_cr = usize::from(self.buffer.last() == Some(&b'\r'));
+            return if self.buffer.len() - pending_cr > self.limit {
+                Err(FrameTooLong { limit: self.limit })
+            } else {
+                Ok(None)
+            };
+        };
+        let newline = self.searched + found;
+        self.searched = 0;
+        let end = match newline
+            .checked_sub(1)
+            .and_then(|before| self.buffer.get(before))
+        {
+            Some(b'\r') => newline - 1,
+            _ => newline,
+        };
+        if end > self.limit {
+            return Err(FrameTooLong { limit: self.limit });
+        }
+        if end < HAND_OVER_BYTES {
+            let line = self.buffer.split_to(newline + 1);
+            return Ok(Some(Bytes::copy_from_slice(
+                line.get(..end).unwrap_or_default(),
+            )));
+        }
+        let rest = self.buffer.split_off(newline + 1);
+        let mut frame = std::mem::take(&mut self.buffer);
+        // The rest is shorter than a chunk: copying it keeps the frame the only owner of its buffer.
+        self.buffer.extend_from_slice(&rest);
+        drop(rest);
+        frame.truncate(end);
+        Ok(Some(frame.freeze()))
+    }
+
+    /// How many bytes of an unfinished line are held.
+    #[must_use]
+    pub fn partial_bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Lets go of memory that a long frame left behind; called when nothing is under way.
+    pub fn shrink(&mut self) {
+        if self.buffer.is_empty() && self.buffer.capacity() > READ_CHUNK_BYTES {
+            self.buffer = BytesMut::new();
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! JSON carried unchanged: one checked text, kept byte for byte.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::framing::{Kind, Scan, scan};
+use crate::limits::MAX_JSON_DEPTH;
+
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use text::{DecodedString, decode_string};
+
+/// One JSON text: UTF-8, grammar, depth and finite numbers checked; its bytes never changed. Clones share them.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Json(Bytes);
+
+/// Why a text is not a [`Json`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It is not UTF-8.
+    #[error("not UTF-8")]
+    NotUtf8,
+    /// It is not JSON.
+    #[error("not JSON at byte {at}")]
+    NotJson {
+        /// Where the grammar broke.
+        at: usize,
+    },
+    /// It nests more than [`MAX_JSON_DEPTH`] containers.
+    #[error("nested deeper than {MAX_JSON_DEPTH} containers")]
+    TooDeep,
+    /// One of its numbers is infinite as a double.
+    #[error("a number is too large")]
+    NumberOverflow,
+}
+
+impl Json {
+    /// Checks a text and keeps it.
+    ///
+    /// # Errors
+    /// [`JsonError`] names the first rule that the text breaks.
+    pub fn check(text: impl Into<Bytes>) -> Result<Self, JsonError> {
+        let bytes: Bytes = text.into();
+        let text = std::str::from_utf8(&bytes).map_err(|_| JsonError::NotUtf8)?;
+        let found = scan(text, |_| {}).map_err(|error| JsonError::NotJson { at: error.at })?;
+        if found.depth > MAX_JSON_DEPTH {
+            return Err(JsonError::TooDeep);
+        }
+        if !found.finite {
+            return Err(JsonError::NumberOverflow);
+        }
+        let start = text.len() - text.trim_ascii_start().len();
+        let end = text.trim_ascii_end().len();
+        Ok(Self(bytes.slice(start..end)))
+    }
+
+    /// The JSON text of `value`.
+    ///
+    /// # Errors
+    /// The error of its `Serialize`, or a [`JsonError`] as one.
+    pub fn of(value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        let bytes = serde_json::to_vec(value)?;
+        Self::check(bytes).map_err(serde::ser::Error::custom)
+    }
+
+    /// A slice of a text that was checked whole.
+    pub(crate) fn part_of_checked(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// The bytes of the text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no JSON text is empty")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The kind of its root.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self.0.first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') | None => Kind::Null,
+            Some(_) => Kind::Number,
+        }
+    }
+
+    /// Decodes it, copying.
+    ///
+    /// # Errors
+    /// What serde says; also of a lone surrogate, which a [`Json`] may hold and a Rust string may not.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// The members of an object, in their order, keys decoded; empty for any other kind.
+    ///
+    /// Duplicate keys appear as often as they stand.
+    #[must_use]
+    pub fn members(&self) -> Vec<(String, Self)> {
+        let mut members = Vec::new();
+        self.children(|key, value| {
+            if let Some(key) = key {
+                members.push((decode_string(key).text.into_owned(), value));
+            }
+        });
+        members
+    }
+
+    /// The first member of an object with this key.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<Self> {
+        let mut found = None;
+        self.children(|key, value| {
+            if found.is_none() && key.is_some_and(|key| decode_string(key).text == name) {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
+    /// The elements of an array, in their order; empty for any other kind.
+    #[must_use]
+    pub fn elements(&self) -> Vec<Self> {
+        let mut elements = Vec::new();
+        self.children(|key, value| {
+            if key.is_none() {
+                elements.push(value);
+            }
+        });
+        elements
+    }
+
+    /// The text of a string, lone surrogates replaced by U+FFFD; `None` for any other kind.
+    #[must_use]
+    pub fn string(&self) -> Option<Cow<'_, str>> {
+        let inside = self.as_str().strip_prefix('"')?.strip_suffix('"')?;
+        Some(decode_string(inside).text)
+    }
+
+    /// The deepest nesting of containers.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        scan(self.as_str(), |_| {}).map_or(0, |Scan { depth, .. }| depth)
+    }
+
+    /// Tells each child of the root with its raw key (quotes excluded).
+    pub(crate) fn children(&self, mut visit: impl FnMut(Option<&str>, Self)) {
+        let text = self.as_str();
+        // The text was checked when it became a `Json`, so the scan cannot fail.
+        let _ = scan(text, |child| {
+            if child.level == 1 {
+                let key = child.key.clone().and_then(|key| text.get(key));
+                visit(key, Self(self.0.slice(child.value.clone())));
+            }
+        });
+    }
+}
+
+impl fmt::Debug for Json {
+    /// The size only: the text is a server's or a caller's data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Json({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Json {
+    /// Writes the text as it is, where the serializer is `serde_json`'s.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &serde_json::value::RawValue =
+            serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}

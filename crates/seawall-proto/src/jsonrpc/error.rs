@@ -1,0 +1,74 @@
+//! The `error` member of a response.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::framing::Kind;
+use crate::json::Json;
+
+/// -32601: the method does not exist.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+/// -32602: the parameters are wrong.
+pub const INVALID_PARAMS: i64 = -32602;
+/// -32022: the protocol version is not supported (2026-07-28, `basic/index`).
+pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+
+/// A JSON-RPC error as the peer sent it. Debug shows its code only: the rest is remote text.
+#[derive(Clone, PartialEq)]
+pub struct ErrorObject {
+    /// Its code.
+    pub code: i64,
+    /// Its message: remote text, for diagnostics only.
+    pub message: String,
+    /// Its data, if any: remote, for diagnostics only.
+    pub data: Option<Json>,
+}
+
+impl ErrorObject {
+    /// Reads a checked `error` value; `None` unless it has an integer code and a string message, each once.
+    pub(crate) fn from_checked(raw: Bytes) -> Option<Self> {
+        let raw = Json::part_of_checked(raw);
+        let (mut code, mut message, mut data) = (None, None, None);
+        let mut twice = false;
+        for (key, value) in raw.members() {
+            let slot = match key.as_str() {
+                "code" => &mut code,
+                "message" => &mut message,
+                "data" => &mut data,
+                _ => continue,
+            };
+            twice |= slot.replace(value).is_some();
+        }
+        let (code, message) = (code?, message?);
+        if twice || code.kind() != Kind::Number {
+            return None;
+        }
+        Some(Self {
+            code: code.as_str().parse().ok()?,
+            message: message.string()?.into_owned(),
+            data,
+        })
+    }
+
+    /// Whether the server says that it has no such tool (O3).
+    #[must_use]
+    pub fn says_tool_not_found(&self) -> bool {
+        if self.code != METHOD_NOT_FOUND && self.code != INVALID_PARAMS {
+            return false;
+        }
+        let text = self.message.to_lowercase();
+        text.contains("tool")
+            && ["unknown", "unrecognized", "no such", "not found"]
+                .iter()
+                .any(|words| text.contains(words))
+    }
+}
+
+impl fmt::Debug for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorObject")
+            .field("code", &self.code)
+            .finish_non_exhaustive()
+    }
+}

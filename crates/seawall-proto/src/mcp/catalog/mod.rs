@@ -1,0 +1,187 @@
+//! The tools of a session: an immutable snapshot, gathered page by page and bounded whole (S9, L5, L7).
+
+use std::collections::{HashMap, HashSet};
+
+use crate::framing::Kind;
+use crate::json::Json;
+use crate::limits::{InvalidTools, Limits};
+
+mod tool;
+
+#[cfg(test)]
+mod tests;
+
+pub use tool::{Tool, ToolFault, is_forbidden_in_name};
+
+/// All tools that a server listed, each checked. Never changes; a new listing is a new catalog.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    tools: Vec<Tool>,
+    by_name: HashMap<String, usize>,
+    quarantined: Vec<Quarantined>,
+    pages: usize,
+    bytes: usize,
+}
+
+/// A tool that was left out (L7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quarantined {
+    /// Its place among all entries of all pages, from 0.
+    pub index: usize,
+    /// The rule that it breaks.
+    pub fault: ToolFault,
+}
+
+/// Why a catalog was refused; `invalid_response`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogFault {
+    /// A page is not an object with an array `tools`.
+    #[error("a page of its tool list has no `tools` array")]
+    Page,
+    /// `nextCursor` is neither a string nor null, or an empty one.
+    #[error("`nextCursor` of its tool list is not a non-empty string")]
+    Cursor,
+    /// A cursor came back that had been followed before.
+    #[error("its tool list repeats a cursor")]
+    RepeatedCursor,
+    /// More pages than `maxCatalogPages`.
+    #[error("its tool list has more than {limit} pages (maxCatalogPages)")]
+    TooManyPages {
+        /// The bound.
+        limit: usize,
+    },
+    /// More tools than `maxTools`.
+    #[error("it lists more than {limit} tools (maxTools)")]
+    TooManyTools {
+        /// The bound.
+        limit: usize,
+    },
+    /// One entry breaks a rule, and entries are not quarantined.
+    #[error("tool {index} of its list {fault}")]
+    Tool {
+        /// Its place among all entries of all pages, from 0.
+        index: usize,
+        /// The rule that it breaks.
+        #[source]
+        fault: ToolFault,
+    },
+}
+
+impl Catalog {
+    /// The tools, in the order of the list.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).and_then(|at| self.tools.get(*at))
+    }
+
+    /// What was left out (L7); empty unless the entry says `quarantine`.
+    #[must_use]
+    pub fn quarantined(&self) -> &[Quarantined] {
+        &self.quarantined
+    }
+
+    /// How many pages the list had.
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// Bytes of all pages' results.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// A catalog under way.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogBuilder {
+    catalog: Catalog,
+    seen_cursors: HashSet<String>,
+    entries: usize,
+}
+
+impl CatalogBuilder {
+    /// Takes one page; yields the cursor to follow, as its JSON text, or `None` at the end.
+    pub(crate) fn page(
+        &mut self,
+        result: &Json,
+        limits: &Limits,
+    ) -> Result<Option<Json>, CatalogFault> {
+        self.catalog.pages += 1;
+        self.catalog.bytes += result.len();
+        let tools = result
+            .member("tools")
+            .filter(|tools| tools.kind() == Kind::Array)
+            .ok_or(CatalogFault::Page)?;
+        let mut fault = None;
+        tools.children(|_, raw| {
+            if fault.is_none() {
+                fault = self.entry(raw, limits).err();
+            }
+        });
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        let Some(cursor) = result.member("nextCursor") else {
+            return Ok(None);
+        };
+        match cursor.kind() {
+            Kind::Null => return Ok(None),
+            Kind::String if cursor.len() > 2 => {}
+            _ => return Err(CatalogFault::Cursor),
+        }
+        let text = cursor.string().unwrap_or_default().into_owned();
+        if !self.seen_cursors.insert(text) {
+            return Err(CatalogFault::RepeatedCursor);
+        }
+        if self.catalog.pages >= limits.max_catalog_pages {
+            return Err(CatalogFault::TooManyPages {
+                limit: limits.max_catalog_pages,
+            });
+        }
+        Ok(Some(cursor))
+    }
+
+    fn entry(&mut self, raw: Json, limits: &Limits) -> Result<(), CatalogFault> {
+        let index = self.entries;
+        self.entries += 1;
+        if self.entries > limits.max_tools {
+            return Err(CatalogFault::TooManyTools {
+                limit: limits.max_tools,
+            });
+        }
+        let checked = Tool::check(raw, index, limits).and_then(|tool| {
+            if self.catalog.by_name.contains_key(tool.name()) {
+                Err(ToolFault::DuplicateName)
+            } else {
+                Ok(tool)
+            }
+        });
+        match checked {
+            Ok(tool) => {
+                self.catalog
+                    .by_name
+                    .insert(tool.name().to_owned(), self.catalog.tools.len());
+                self.catalog.tools.push(tool);
+                Ok(())
+            }
+            Err(fault) if limits.invalid_tools == InvalidTools::Quarantine => {
+                self.catalog.quarantined.push(Quarantined { index, fault });
+                Ok(())
+            }
+            Err(fault) => Err(CatalogFault::Tool { index, fault }),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Catalog {
+        self.catalog
+    }
+}
