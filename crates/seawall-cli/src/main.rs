@@ -1,3 +1,5 @@
 //! The `seawall` command line.
-
-fn main() {}
+mod demo_server;
+mod args;
+mod arguments;
+fn main() -> std::io::Result<()> { demo_server::run(std::io::stdin(), std::io::stdout().lock()) }

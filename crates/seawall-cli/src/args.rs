@@ -1,0 +1,175 @@
+//! What can be written on the command line. Nothing is read or decided here: that is `settings`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// The exit statuses, as `--help` and the README show them.
+pub(crate) const EXIT_STATUSES: &str = "\
+Exit statuses:
+  0  done
+  1  the tool reported an error (its result says isError)
+  2  usage or configuration
+  3  not_sent: nothing of the request reached the server
+  4  error_response: the server refused the request
+  5  answered, but the answer cannot be used
+  6  no_response: what the tool did is unknown; verify state before retrying";
+
+const ROOT_EXAMPLES: &str = "\
+Examples:
+  seawall tools --demo                         what the built-in server offers
+  seawall call mcp/demo/add a=2 b=3 --demo     call one of its tools
+  seawall tools --mcp-config claude.json       the tools of another host's servers
+  seawall doctor                               is every server well?";
+
+const TOOLS_EXAMPLES: &str = "\
+Examples:
+  seawall tools                                every server's tools
+  seawall tools --server github                one server's
+  seawall tools --json | jq -r '.[].name'      names alone
+
+--json prints an array of {name, server, tool, description, inputSchema, outputSchema?, digest}.
+If some servers fail, the tools of the others are listed all the same; the exit status is the worst failure's.";
+
+const CALL_EXAMPLES: &str = "\
+Examples:
+  seawall call mcp/demo/add a=2 b=3 --demo
+  seawall call mcp/github/search_issues q='is:open crash' per_page=5
+  seawall call mcp/files/edit path=a.txt edits='[{\"old\":\"x\",\"new\":\"y\"}]' options.dryRun=true
+  seawall call mcp/db/query --args @query.json --timeout 5000
+  jq '{text: .body}' mail.json | seawall call mcp/demo/echo --args - --json --demo
+
+key=value is typed by the tool's own input schema: a string is taken as it stands; integers, numbers, booleans
+and null are parsed; arrays and objects are JSON. A repeated key appends to an array, a.b=1 reaches into an
+object. A key the schema says nothing of is JSON if it parses as JSON, else text. Big numbers stay exact.
+
+--json prints the tool's result as the server sent it, or {\"error\": {code, outcome, server, message,
+jsonRpcCode?, httpStatus?}}. Ctrl-C cancels the call and ends the server; a second Ctrl-C ends at once.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  seawall check                                the configuration that other commands would use
+  seawall check ~/.cursor/mcp.json             another host's file
+  seawall check --json | jq '.problems'
+
+Nothing is spawned and nothing is dialed. Exit status 2 if there is a problem; warnings alone are no failure.";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  seawall doctor                               every configured server, all at once
+  seawall doctor github files                  these two
+  seawall doctor --demo --json                 one object per server
+
+Connects, looks, and closes; calls no tool. Exit status 0 only if every server is healthy, else the status of
+the worst failure.";
+
+const DEMO_SERVER_HELP: &str = "\
+Tools: echo {text} · add {a, b} · sleep {ms} · fail {message?} · image {} · structured {text}
+
+It speaks MCP 2024-11-05 to 2025-11-25, one JSON message per line on stdin and stdout, and ends with its input.
+Other hosts can use it too: {\"mcpServers\": {\"demo\": {\"command\": \"seawall\", \"args\": [\"demo-server\"]}}}";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  seawall completions bash > ~/.local/share/bash-completion/completions/seawall
+  seawall completions zsh  > ~/.zfunc/_seawall
+  seawall completions fish > ~/.config/fish/completions/seawall.fish";
+
+/// Call the tools of MCP servers, and learn what became of each call.
+///
+/// Seawall starts the servers that a configuration names, shows their tools as flows, calls them, and says
+/// truthfully how each call ended. Servers are untrusted: bounded, isolated, and never left running.
+#[derive(Debug, Parser)]
+#[command(name = "seawall", version, max_term_width = 100)]
+#[command(after_help = ROOT_EXAMPLES, after_long_help = format!("{ROOT_EXAMPLES}\n\n{EXIT_STATUSES}"))]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalArgs {
+    /// The servers: a JSON file as Claude, Cursor or VS Code have it, or an array of entries
+    ///
+    /// Without it: the file that SEAWALL_MCP_CONFIG names, else `seawall.json` in the working directory, else
+    /// `seawall/seawall.json` in the configuration folder of the platform, else no servers.
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) mcp_config: Option<PathBuf>,
+    /// Print JSON to stdout: exact, and the same in every release
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say more on stderr; twice, what servers say beside the protocol
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Add the built-in server `demo`
+    #[arg(long, global = true)]
+    pub(crate) demo: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the tools of the servers
+    #[command(after_help = TOOLS_EXAMPLES)]
+    Tools(ToolsArgs),
+    /// Call a tool
+    #[command(after_help = CALL_EXAMPLES, after_long_help = format!("{CALL_EXAMPLES}\n\n{EXIT_STATUSES}"))]
+    Call(CallArgs),
+    /// Check a configuration and list every problem in it
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Connect to servers and say how they are
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor(DoctorArgs),
+    /// Be a small MCP server over stdio, to try things with
+    #[command(after_help = DEMO_SERVER_HELP)]
+    DemoServer,
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Only this server's tools
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The tool's flow, as `seawall tools` lists it: mcp/<server>/<tool>
+    pub(crate) flow: String,
+    /// Arguments, typed by the tool's input schema; they override those of --args
+    #[arg(value_name = "key=value")]
+    pub(crate) pairs: Vec<String>,
+    /// The arguments as one JSON object: the text itself, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    pub(crate) args: Option<String>,
+    /// How long the whole call may take, in milliseconds, instead of the server's requestTimeoutMs
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..=2_147_483_647))]
+    pub(crate) timeout: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The file to check, instead of the configured one
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The servers to look at; without any, all of them
+    #[arg(value_name = "ID")]
+    pub(crate) servers: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell to print for
+    pub(crate) shell: Shell,
+}

@@ -1,0 +1,193 @@
+//! A call's arguments: one JSON text out of `--args` and `key=value` pairs.
+//!
+//! Values are typed by the tool's own input schema. Numbers are never decoded: what was written is what is sent.
+//! The server validates the arguments; only what cannot be meant otherwise is refused here.
+//!
+//! **Invariant:** no input, and no schema, makes this recurse deeper than [`MAX_DEPTH`] or work without bound.
+
+mod node;
+mod schema;
+mod typing;
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use node::Node;
+use schema::Schema;
+
+pub(crate) use typing::Kind;
+
+/// How deep a dotted key may reach: what one message may nest, less the envelope.
+const MAX_DEPTH: usize = 120;
+
+/// Why arguments cannot be built. Public text: the user's own words, and names out of the tool's schema.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ArgumentError {
+    #[error("--args is not JSON: {0}")]
+    NotJson(serde_json::Error),
+    #[error("--args is not a JSON object; it is like '{{\"key\": \"value\"}}'")]
+    NotAnObject,
+    #[error("`{0}` is not key=value; write the key, an equals sign and the value, as in `limit=3`")]
+    NotAPair(String),
+    #[error("`{key}` takes {}, as in `{key}={}`; `{text}` is not", kinds(.expected), example(.expected))]
+    WrongType {
+        key: String,
+        expected: Vec<Kind>,
+        text: String,
+    },
+    #[error("`{key}` is given twice; it takes {}, so give it once", kinds(.expected))]
+    GivenTwice { key: String, expected: Vec<Kind> },
+    #[error("the tool has no argument `{key}`{}", nearest_name(.nearest.as_deref()))]
+    UnknownKey {
+        key: String,
+        nearest: Option<String>,
+    },
+    #[error("`{key}` has no members: it takes {}", kinds(.expected))]
+    NoMembers { key: String, expected: Vec<Kind> },
+    #[error("`{key}` is not an object in --args, so it has no members")]
+    NotAnObjectInArgs { key: String },
+    #[error("`{0}` reaches too deep")]
+    TooDeep(String),
+}
+
+fn kinds(expected: &[Kind]) -> String {
+    let names: Vec<String> = expected.iter().map(Kind::to_string).collect();
+    names.join(" or ")
+}
+
+fn example(expected: &[Kind]) -> String {
+    expected.first().map_or_else(String::new, Kind::example)
+}
+
+fn nearest_name(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// Builds the arguments of a call: `document` (the text of `--args`) with `pairs` laid over it, typed by
+/// `input_schema`.
+///
+/// # Errors
+/// The first thing that cannot be understood.
+pub(crate) fn build(
+    input_schema: &Value,
+    document: Option<&str>,
+    pairs: &[String],
+) -> Result<String, ArgumentError> {
+    let mut root = match document {
+        None => Node::Object(Vec::new()),
+        Some(text) => {
+            let node = Node::parse(text).map_err(ArgumentError::NotJson)?;
+            if !node.is_object() {
+                return Err(ArgumentError::NotAnObject);
+            }
+            node
+        }
+    };
+    let mut given = HashSet::new();
+    for pair in pairs {
+        let (key, text) = match pair.split_once('=') {
+            Some((key, text)) if !key.is_empty() => (key, text),
+            _ => return Err(ArgumentError::NotAPair(pair.clone())),
+        };
+        let repeated = !given.insert(key);
+        set(&mut root, Schema::root(input_schema), key, text, repeated)?;
+    }
+    Ok(root.to_text())
+}
+
+/// Sets the member that the dotted `key` names.
+fn set(
+    root: &mut Node,
+    root_schema: Schema<'_>,
+    key: &str,
+    text: &str,
+    repeated: bool,
+) -> Result<(), ArgumentError> {
+    let mut place = root;
+    let mut schema = root_schema;
+    let mut rest = key;
+    for _ in 0..MAX_DEPTH {
+        let (name, after) = schema.split_key(rest);
+        let member = schema
+            .member(name)
+            .map_err(|closed| ArgumentError::UnknownKey {
+                key: written(key, after).to_owned(),
+                nearest: nearest(&closed.names, name),
+            })?;
+        let members = place
+            .members()
+            .ok_or_else(|| ArgumentError::NotAnObjectInArgs {
+                key: parent(key, rest).to_owned(),
+            })?;
+        let Some(after) = after else {
+            return put(members, name, key, &member, text, repeated);
+        };
+        let expected = typing::kinds(&member);
+        if !expected.iter().any(Kind::has_members) {
+            let key = written(key, Some(after)).to_owned();
+            return Err(ArgumentError::NoMembers { key, expected });
+        }
+        place = node::entry(members, name);
+        schema = member;
+        rest = after;
+    }
+    Err(ArgumentError::TooDeep(key.to_owned()))
+}
+
+/// Puts a value into `members`: appends it if `key` is an array that was given before.
+fn put(
+    members: &mut Vec<(String, Node)>,
+    name: &str,
+    key: &str,
+    schema: &Schema<'_>,
+    text: &str,
+    repeated: bool,
+) -> Result<(), ArgumentError> {
+    let value = typing::value(schema, text).map_err(|expected| ArgumentError::WrongType {
+        key: key.to_owned(),
+        expected,
+        text: text.to_owned(),
+    })?;
+    let place = node::entry(members, name);
+    if !repeated {
+        *place = value;
+        return Ok(());
+    }
+    match (place.items(), value) {
+        (Some(items), Node::Array(more)) => {
+            items.extend(more);
+            Ok(())
+        }
+        _ => Err(ArgumentError::GivenTwice {
+            key: key.to_owned(),
+            expected: typing::kinds(schema),
+        }),
+    }
+}
+
+/// The part of `key` before the unread rest `after`.
+fn written<'a>(key: &'a str, after: Option<&str>) -> &'a str {
+    let unread = after.map_or(0, |after| after.len() + 1);
+    key.get(..key.len() - unread).unwrap_or(key)
+}
+
+/// The part of `key` before `rest` and the dot between them.
+fn parent<'a>(key: &'a str, rest: &str) -> &'a str {
+    let read = (key.len() - rest.len()).saturating_sub(1);
+    key.get(..read).unwrap_or(key)
+}
+
+/// The name out of `names` that `name` is most like, if it is like one.
+pub(crate) fn nearest(names: &[String], name: &str) -> Option<String> {
+    names
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .filter(|(distance, known)| *distance <= 1 + known.chars().count() / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+use serde_json::{Value, json};
+
+use super::build;
+
+fn built(schema: &Value, pairs: &[&str]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
+    build(schema, None, &pairs).unwrap_or_else(|error| format!("error: {error}"))
+}
+
+fn over(document: &str, pairs: &[&str]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
+    build(&json!({}), Some(document), &pairs).unwrap_or_else(|error| format!("error: {error}"))
+}
+
+fn with(properties: Value) -> Value {
+    json!({"type": "object", "properties": properties})
+}
+
+#[test]
+fn string_is_taken_as_it_stands() {
+    let schema = with(json!({"s": {"type": "string"}}));
+    assert_eq!(built(&schema, &["s=5"]), r#"{"s":"5"}"#);
+    assert_eq!(built(&schema, &["s="]), r#"{"s":""}"#);
+    assert_eq!(built(&schema, &["s=a=b \"c\"\n"]), r#"{"s":"a=b \"c\"\n"}"#);
+}
+
+#[test]
+fn scalars_are_parsed_by_their_type() {
+    let schema = with(json!({
+        "i": {"type": "integer"}, "n": {"type": "number"}, "b": {"type": "boolean"}, "z": {"type": "null"},
+    }));
+    assert_eq!(
+        built(&schema, &["i=-3", "n=2.50", "b=true", "z=null"]),
+        r#"{"i":-3,"n":2.50,"b":true,"z":null}"#
+    );
+}
+
+#[test]
+fn wrong_scalar_is_refused_naming_key_type_and_an_example() {
+    let schema = with(json!({
+        "i": {"type": "integer"}, "n": {"type": "number"}, "b": {"type": "boolean"}, "z": {"type": "null"},
+        "u": {"type": ["integer", "null"]}, "e": {"enum": ["open", "closed"]}, "a": {"type": "array", "items": {"type": "integer"}},
+        "o": {"type": "object"},
+    }));
+    let errors: Vec<String> = [
+        "i=3.5", "i=", "i= 3", "n=abc", "n=1e999", "n=NaN", "b=yes", "z=", "u=x", "e=ajar", "a=[1,", "a=x", "o=1",
+    ]
+    .iter()
+    .map(|pair| built(&schema, &[pair]))
+    .collect();
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    error: `i` takes an integer, as in `i=3`; `3.5` is not
+    error: `i` takes an integer, as in `i=3`; `` is not
+    error: `i` takes an integer, as in `i=3`; ` 3` is not
+    error: `n` takes a number, as in `n=2.5`; `abc` is not
+    error: `n` takes a number, as in `n=2.5`; `1e999` is not
+    error: `n` takes a number, as in `n=2.5`; `NaN` is not
+    error: `b` takes true or false, as in `b=true`; `yes` is not
+    error: `z` takes null, as in `z=null`; `` is not
+    error: `u` takes an integer or null, as in `u=3`; `x` is not
+    error: `e` takes one of open, closed, as in `e=open`; `ajar` is not
+    error: `a` takes a JSON array of integers, as in `a='[3]'`; `[1,` is not
+    error: `a` takes a JSON array of integers, as in `a='[3]'`; `x` is not
+    error: `o` takes a JSON object, as in `o='{"name": 1}'`; `1` is not
+    "#);
+}
+
+#[test]
+fn numbers_past_2_to_the_53_stay_exact() {
+    let schema = with(json!({"i": {"type": "integer"}, "a": {"type": "array", "items": {"type": "number"}}}));
+    assert_eq!(
+        built(&schema, &["i=123456789012345678901234567890", "a=[9007199254740993, 0.10]", "a=1E2", "x=9007199254740993"]),
+        r#"{"i":123456789012345678901234567890,"a":[9007199254740993,0.10,1E2],"x":9007199254740993}"#
+    );
+}
+
+#[test]
+fn array_is_json_or_one_item_and_a_repeated_key_appends() {
+    let schema = with(json!({
+        "t": {"type": "array", "items": {"type": "string"}}, "i": {"type": "array", "items": {"type": "integer"}},
+    }));
+    assert_eq!(built(&schema, &["t=a"]), r#"{"t":["a"]}"#);
+    assert_eq!(built(&schema, &["t=a", "i=1", "t=2", "i=2"]), r#"{"t":["a","2"],"i":[1,2]}"#);
+    assert_eq!(built(&schema, &[r#"t=["a", "b"]"#, "t=c", "t=[]"]), r#"{"t":["a","b","c"]}"#);
+    assert_eq!(
+        built(&schema, &["t=[a-z]"]),
+        r#"error: `t` takes a JSON array of texts, as in `t='["text"]'`; `[a-z]` is not"#
+    );
+}
+
+#[test]
+fn other_key_given_twice_is_refused() {
+    let schema = with(json!({"s": {"type": "string"}}));
+    assert_eq!(built(&schema, &["s=a", "s=b"]), "error: `s` is given twice; it takes text, so give it once");
+    assert_eq!(built(&schema, &["x=[1]", "x=[2]"]), "error: `x` is given twice; it takes any value, so give it once");
+}
+
+#[test]
+fn dotted_key_reaches_into_objects() {
+    let schema = with(json!({
+        "o": {"type": "object", "properties": {"n": {"type": "integer"}, "t": {"type": "array", "items": {"type": "string"}}}},
+        "s": {"type": "string"}, "a.b": {"type": "string"},
+    }));
+    assert_eq!(built(&schema, &["o.n=1", "o.t=x", "o.t=y", "o.p.q=z"]), r#"{"o":{"n":1,"t":["x","y"],"p":{"q":"z"}}}"#);
+    assert_eq!(built(&schema, &[r#"o={"n": 1, "m": 2}"#, "o.n=3"]), r#"{"o":{"n":3,"m":2}}"#);
+    assert_eq!(built(&schema, &["a.b=1", "o.n=x"]), "error: `o.n` takes an integer, as in `o.n=3`; `x` is not");
+    assert_eq!(built(&schema, &["a.b=1"]), r#"{"a.b":"1"}"#);
+    assert_eq!(built(&schema, &["s.x=1"]), "error: `s` has no members: it takes text");
+    assert_eq!(built(&schema, &["u=1", "u.x=1"]), "error: `u` is not an object in --args, so it has no members");
+    assert_eq!(built(&schema, &[".=1", "a.=2", ".b=3"]), r#"{".":1,"a.":2,".b":3}"#);
+}
+
+#[test]
+fn key_that_reaches_too_deep_is_refused() {
+    let deep = format!("{}x=1", "a.".repeat(5_000));
+    assert!(built(&json!({}), &[&deep]).ends_with("reaches too deep"));
+}
+
+#[test]
+fn unions_are_tried_in_their_order() {
+    let schema = with(json!({
+        "a": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        "b": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "c": {"oneOf": [{"const": "x"}, {"type": "boolean"}, {"type": "array", "items": {"type": "integer"}}]},
+        "d": {"type": ["null", "number"]},
+        "e": {"allOf": [{"$ref": "#/$defs/count"}]},
+    }));
+    let mut schema = schema;
+    schema["$defs"] = json!({"count": {"type": "integer"}});
+    assert_eq!(built(&schema, &["a=5", "b=null", "c=true", "d=null", "e=7"]), r#"{"a":5,"b":"null","c":true,"d":null,"e":7}"#);
+    assert_eq!(built(&schema, &["a=five", "c=x", "d=1"]), r#"{"a":"five","c":"x","d":1}"#);
+    assert_eq!(built(&schema, &["c=1", "c=2"]), r#"{"c":[1,2]}"#);
+}
+
+#[test]
+fn choices_keep_their_type() {
+    let schema = with(json!({"e": {"enum": ["1", 2, true, null]}}));
+    assert_eq!(built(&schema, &["e=1"]), r#"{"e":"1"}"#);
+    assert_eq!(built(&schema, &["e=2"]), r#"{"e":2}"#);
+    assert_eq!(built(&schema, &["e=null"]), r#"{"e":null}"#);
+}
+
+#[test]
+fn unknown_key_is_json_if_it_can_be_unless_the_schema_is_closed() {
+    let open = with(json!({"limit": {"type": "integer"}}));
+    assert_eq!(built(&open, &["x=1", "y=one", "z={\"a\": 1}"]), r#"{"x":1,"y":"one","z":{"a":1}}"#);
+    let mut closed = open.clone();
+    closed["additionalProperties"] = json!(false);
+    assert_eq!(built(&closed, &["limti=1"]), "error: the tool has no argument `limti`; did you mean `limit`?");
+    assert_eq!(built(&closed, &["zzzzzzzz=1"]), "error: the tool has no argument `zzzzzzzz`");
+    let mut typed = open;
+    typed["additionalProperties"] = json!({"type": "string"});
+    assert_eq!(built(&typed, &["x=1"]), r#"{"x":"1"}"#);
+}
+
+#[test]
+fn pairs_override_the_document() {
+    assert_eq!(over(r#" {"a": 1, "b": [ 1.0 ] } "#, &[]), r#"{"a":1,"b":[1.0]}"#);
+    assert_eq!(over(r#"{"a": 1, "b": "x  \" y"}"#, &["a=2", "c=3"]), r#"{"a":2,"b":"x  \" y","c":3}"#);
+    assert_eq!(over(r#"{"o": {"p": 1, "q": 2}}"#, &["o.p=3"]), r#"{"o":{"p":3,"q":2}}"#);
+    assert_eq!(over("[1]", &[]), "error: --args is not a JSON object; it is like '{\"key\": \"value\"}'");
+    assert!(over("{", &[]).starts_with("error: --args is not JSON: EOF"));
+}
+
+#[test]
+fn document_is_one_line_and_otherwise_unchanged() {
+    let text = "{\n \"a\": \"\\ud800 \u{2028}\\n\",\t\"b\": 1e400, \"a\": [ ]\r\n}";
+    assert_eq!(over(text, &[]), "{\"a\":\"\\ud800 \u{2028}\\n\",\"b\":1e400,\"a\":[]}");
+}
+
+#[test]
+fn pair_without_key_or_equals_sign_is_refused() {
+    for pair in ["x", "=x", ""] {
+        let expected = format!("error: `{pair}` is not key=value; write the key, an equals sign and the value, as in `limit=3`");
+        assert_eq!(built(&json!({}), &[pair]), expected);
+    }
+}
+
+#[test]
+fn schema_that_refers_to_itself_is_finite_work() {
+    let knot = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#/anyOf/1"}], "additionalProperties": false});
+    assert!(built(&knot, &["x=1"]).starts_with("error: the tool has no argument `x`"));
+    let knot = json!({"properties": {"x": {"type": "array", "items": {"$ref": "#/properties/x"}}}});
+    assert_eq!(built(&knot, &["x=1"]), r#"{"x":[[[[[1]]]]]}"#);
+    let knot = json!({"properties": {"x": {"$ref": "#/properties/x"}}});
+    assert_eq!(built(&knot, &["x=1"]), r#"{"x":1}"#);
+}

@@ -1,0 +1,189 @@
+//! What leaves the program: data to stdout, talk to stderr.
+//!
+//! **Invariant:** a stdout that was closed (`| head`) is the quiet end of printing, not an error; colour only on a
+//! terminal that wants it; what a server wrote is made visible before it is talk or a person's data.
+
+mod spinner;
+mod visible;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+pub(crate) use spinner::Spinner;
+pub(crate) use visible::{Place, count_invisible, visible};
+
+/// What stdout is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For a person to read.
+    Human,
+    /// For a program: exact.
+    Json,
+}
+
+/// Whether text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Plain,
+    Ansi,
+}
+
+/// How a piece of text is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Strong,
+    Faint,
+    Good,
+    Warning,
+    Bad,
+}
+
+impl Look {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Strong => "1",
+            Self::Faint => "2",
+            Self::Good => "32",
+            Self::Warning => "33",
+            Self::Bad => "1;31",
+        }
+    }
+}
+
+impl Colour {
+    /// The text, looking so. The text must hold no control characters of others.
+    pub(crate) fn paint(self, look: Look, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Ansi => format!("\u{1b}[{}m{text}\u{1b}[0m", look.code()),
+        }
+    }
+}
+
+/// How the printer was asked to behave.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) format: Format,
+    /// 0: what matters; 1: what was done; 2: what servers say beside the protocol.
+    pub(crate) verbosity: u8,
+    pub(crate) stdout: Colour,
+    pub(crate) stderr: Colour,
+    /// Whether someone watches stderr, so that waiting is shown.
+    pub(crate) spinner: bool,
+}
+
+/// Both ways out.
+pub(crate) struct Printer {
+    manner: Manner,
+    stdout: Box<dyn Write + Send>,
+    stderr: Box<dyn Write + Send>,
+    /// Why stdout takes no more, if it does not.
+    broken: Option<io::Error>,
+}
+
+impl Printer {
+    pub(crate) fn new(manner: Manner, stdout: Box<dyn Write + Send>, stderr: Box<dyn Write + Send>) -> Self {
+        Self {
+            manner,
+            stdout,
+            stderr,
+            broken: None,
+        }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.manner.format == Format::Json
+    }
+
+    pub(crate) fn verbosity(&self) -> u8 {
+        self.manner.verbosity
+    }
+
+    /// The colour of stdout.
+    pub(crate) fn colour(&self) -> Colour {
+        self.manner.stdout
+    }
+
+    /// Data, as it is, and a newline.
+    pub(crate) fn data(&mut self, text: &str) {
+        if self.broken.is_some() {
+            return;
+        }
+        let written = self
+            .stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| self.stdout.write_all(b"\n"))
+            .and_then(|()| self.stdout.flush());
+        self.broken = written.err();
+    }
+
+    /// Data as one line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) {
+        match serde_json::to_string(value) {
+            Ok(text) => self.data(&text),
+            Err(error) => self.broken = Some(error.into()),
+        }
+    }
+
+    /// A plain word on stderr.
+    pub(crate) fn talk(&mut self, text: &str) {
+        let text = visible(text, Place::Block);
+        // Nobody is left to tell that stderr is gone.
+        let _ = writeln!(self.stderr, "{text}");
+    }
+
+    /// A word for those who asked for more.
+    pub(crate) fn detail(&mut self, text: &str) {
+        if self.manner.verbosity > 0 {
+            self.labelled(Look::Faint, "", text);
+        }
+    }
+
+    pub(crate) fn warning(&mut self, text: &str) {
+        self.labelled(Look::Warning, "warning: ", text);
+    }
+
+    pub(crate) fn error(&mut self, text: &str) {
+        self.labelled(Look::Bad, "error: ", text);
+    }
+
+    /// What to do about it.
+    pub(crate) fn hint(&mut self, text: &str) {
+        self.labelled(Look::Good, "hint: ", text);
+    }
+
+    fn labelled(&mut self, look: Look, label: &str, text: &str) {
+        let text = visible(text, Place::Block);
+        let colour = self.manner.stderr;
+        let line = if label.is_empty() {
+            colour.paint(look, &text)
+        } else {
+            format!("{}{text}", colour.paint(look, label))
+        };
+        let _ = writeln!(self.stderr, "{line}");
+    }
+
+    /// Shows that something is awaited, until the spinner is dropped.
+    pub(crate) fn spinner(&self, text: &str) -> Spinner {
+        if self.manner.spinner {
+            Spinner::shown(&visible(text, Place::Line))
+        } else {
+            Spinner::hidden()
+        }
+    }
+
+    /// Ends printing.
+    ///
+    /// # Errors
+    /// Why data could not be written, unless its reader simply went away.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.broken {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Characters that a terminal obeys or hides, made visible.
+//!
+//! Whatever a server wrote passes here before it reaches a person (BEHAVIOUR G5). `--json` never does: it is exact.
+
+use std::borrow::Cow;
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// Where a text will stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Inside one line: line breaks and tabs are shown as escapes too.
+    Line,
+    /// On lines of its own: line breaks and tabs do what they do.
+    Block,
+}
+
+/// The text with every character that a terminal would obey or hide written as `\u{…}`.
+pub(crate) fn visible(text: &str, place: Place) -> Cow<'_, str> {
+    if !text.chars().any(|c| must_show(c, place)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if must_show(c, place) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// How many characters of the text a reader cannot see, or would see in another order.
+pub(crate) fn count_invisible(text: &str) -> usize {
+    text.chars().filter(|c| must_show(*c, Place::Block)).count()
+}
+
+fn must_show(c: char, place: Place) -> bool {
+    if c.is_ascii() {
+        return match c {
+            '\n' | '\t' => place == Place::Line,
+            _ => c.is_ascii_control(),
+        };
+    }
+    // Letters and marks that are drawn as nothing, and so can carry a hidden text. The two variation selectors
+    // that choose between text and picture are part of ordinary emoji.
+    let blank = matches!(
+        c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}'
+    );
+    // The whole tag block counts, assigned or not.
+    let tag = ('\u{e0000}'..='\u{e007f}').contains(&c);
+    blank
+        || tag
+        || matches!(
+            get_general_category(c),
+            GeneralCategory::Control
+                | GeneralCategory::Format
+                | GeneralCategory::LineSeparator
+                | GeneralCategory::ParagraphSeparator
+        )
+}
