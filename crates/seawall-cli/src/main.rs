@@ -1,5 +1,59 @@
-//! The `seawall` command line.
-mod demo_server;
+//! The `seawall` command line: arguments → settings → command → printer.
+//!
+//! stdout is data, stderr is talk; the exit status says what became of the request (see `status`).
+
 mod args;
 mod arguments;
-fn main() -> std::io::Result<()> { demo_server::run(std::io::stdin(), std::io::stdout().lock()) }
+mod commands;
+mod demo_server;
+mod failure;
+mod printer;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+use failure::{Failure, Status};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    let settings = settings::Settings::resolve(&cli.global);
+    let mut printer = settings.printer();
+    let status = match commands::run(cli.command, &settings, &mut printer) {
+        Ok(status) => status,
+        Err(failure) => {
+            failure.print(&mut printer);
+            failure.status()
+        }
+    };
+    match printer.finish() {
+        Ok(()) => status.into(),
+        Err(error) => {
+            let failure = Failure::Output(error);
+            failure.print(&mut settings.printer());
+            failure.status().into()
+        }
+    }
+}
+
+/// What clap has to say: help and the version are done, anything else is a usage error.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // Nobody is left to tell that the terminal is gone.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Status::Done.into();
+    }
+    if std::env::args_os()
+        .take_while(|arg| arg != "--")
+        .any(|arg| arg == "--json")
+    {
+        let mut printer = settings::Settings::json_only().printer();
+        printer.json(&failure::ErrorReport::usage(&error.kind().to_string()));
+    }
+    Status::Usage.into()
+}

@@ -39,7 +39,8 @@ impl Node {
     pub(super) fn members(&mut self) -> Option<&mut Vec<(String, Self)>> {
         if let Self::Raw(text) = self {
             let members: Members = serde_json::from_str(text).ok()?;
-            let keep = |(name, value): (String, Box<RawValue>)| (name, Self::Raw(value.get().to_owned()));
+            let keep =
+                |(name, value): (String, Box<RawValue>)| (name, Self::Raw(value.get().to_owned()));
             *self = Self::Object(members.0.into_iter().map(keep).collect());
         }
         match self {

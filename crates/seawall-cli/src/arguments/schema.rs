@@ -63,12 +63,15 @@ impl<'a> Schema<'a> {
         if nesting > MAX_NESTING || !budget.spend() {
             return;
         }
-        let says_itself = ["type", "enum", "const"].iter().any(|key| place.get(key).is_some());
+        let says_itself = ["type", "enum", "const"]
+            .iter()
+            .any(|key| place.get(key).is_some());
         if !says_itself {
             for key in ["anyOf", "oneOf", "allOf"] {
                 let before = found.len();
                 for branch in branches(place, key) {
-                    self.at(Some(branch)).collect_alternatives(nesting + 1, budget, found);
+                    self.at(Some(branch))
+                        .collect_alternatives(nesting + 1, budget, found);
                 }
                 if found.len() > before {
                     return;
@@ -89,8 +92,15 @@ impl<'a> Schema<'a> {
         if !key.contains('.') || self.property(key).is_some() {
             return (key, None);
         }
-        let dots: Vec<usize> = key.match_indices('.').map(|(at, _)| at).take(super::MAX_DEPTH).collect();
-        let declared = dots.iter().rev().find(|at| self.property(&key[..**at]).is_some());
+        let dots: Vec<usize> = key
+            .match_indices('.')
+            .map(|(at, _)| at)
+            .take(super::MAX_DEPTH)
+            .collect();
+        let declared = dots
+            .iter()
+            .rev()
+            .find(|at| self.property(&key[..**at]).is_some());
         match declared.or_else(|| dots.first()) {
             Some(&at) if at > 0 && at + 1 < key.len() => (&key[..at], Some(&key[at + 1..])),
             _ => (key, None),
@@ -116,7 +126,9 @@ impl<'a> Schema<'a> {
             });
             return Err(Closed { names });
         }
-        Ok(self.at(place.get("additionalProperties").filter(|schema| schema.is_object())))
+        Ok(self.at(place
+            .get("additionalProperties")
+            .filter(|schema| schema.is_object())))
     }
 
     fn property(self, name: &str) -> Option<&'a Value> {
@@ -141,7 +153,10 @@ impl<'a> Schema<'a> {
         ["allOf", "anyOf", "oneOf"]
             .iter()
             .flat_map(|key| branches(place, key))
-            .find_map(|branch| self.at(Some(branch)).visit_properties(nesting + 1, budget, visit))
+            .find_map(|branch| {
+                self.at(Some(branch))
+                    .visit_properties(nesting + 1, budget, visit)
+            })
     }
 
     /// The place with references followed; only those into the same document are.
@@ -158,5 +173,8 @@ impl<'a> Schema<'a> {
 }
 
 fn branches<'a>(place: &'a Value, key: &str) -> &'a [Value] {
-    place.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    place
+        .get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }

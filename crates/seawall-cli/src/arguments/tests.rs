@@ -43,7 +43,8 @@ fn wrong_scalar_is_refused_naming_key_type_and_an_example() {
         "o": {"type": "object"},
     }));
     let errors: Vec<String> = [
-        "i=3.5", "i=", "i= 3", "n=abc", "n=1e999", "n=NaN", "b=yes", "z=", "u=x", "e=ajar", "a=[1,", "a=x", "o=1",
+        "i=3.5", "i=", "i= 3", "n=abc", "n=1e999", "n=NaN", "b=yes", "z=", "u=x", "e=ajar",
+        "a=[1,", "a=x", "o=1",
     ]
     .iter()
     .map(|pair| built(&schema, &[pair]))
@@ -67,9 +68,19 @@ fn wrong_scalar_is_refused_naming_key_type_and_an_example() {
 
 #[test]
 fn numbers_past_2_to_the_53_stay_exact() {
-    let schema = with(json!({"i": {"type": "integer"}, "a": {"type": "array", "items": {"type": "number"}}}));
+    let schema = with(
+        json!({"i": {"type": "integer"}, "a": {"type": "array", "items": {"type": "number"}}}),
+    );
     assert_eq!(
-        built(&schema, &["i=123456789012345678901234567890", "a=[9007199254740993, 0.10]", "a=1E2", "x=9007199254740993"]),
+        built(
+            &schema,
+            &[
+                "i=123456789012345678901234567890",
+                "a=[9007199254740993, 0.10]",
+                "a=1E2",
+                "x=9007199254740993"
+            ]
+        ),
         r#"{"i":123456789012345678901234567890,"a":[9007199254740993,0.10,1E2],"x":9007199254740993}"#
     );
 }
@@ -80,8 +91,14 @@ fn array_is_json_or_one_item_and_a_repeated_key_appends() {
         "t": {"type": "array", "items": {"type": "string"}}, "i": {"type": "array", "items": {"type": "integer"}},
     }));
     assert_eq!(built(&schema, &["t=a"]), r#"{"t":["a"]}"#);
-    assert_eq!(built(&schema, &["t=a", "i=1", "t=2", "i=2"]), r#"{"t":["a","2"],"i":[1,2]}"#);
-    assert_eq!(built(&schema, &[r#"t=["a", "b"]"#, "t=c", "t=[]"]), r#"{"t":["a","b","c"]}"#);
+    assert_eq!(
+        built(&schema, &["t=a", "i=1", "t=2", "i=2"]),
+        r#"{"t":["a","2"],"i":[1,2]}"#
+    );
+    assert_eq!(
+        built(&schema, &[r#"t=["a", "b"]"#, "t=c", "t=[]"]),
+        r#"{"t":["a","b","c"]}"#
+    );
     assert_eq!(
         built(&schema, &["t=[a-z]"]),
         r#"error: `t` takes a JSON array of texts, as in `t='["text"]'`; `[a-z]` is not"#
@@ -91,8 +108,14 @@ fn array_is_json_or_one_item_and_a_repeated_key_appends() {
 #[test]
 fn other_key_given_twice_is_refused() {
     let schema = with(json!({"s": {"type": "string"}}));
-    assert_eq!(built(&schema, &["s=a", "s=b"]), "error: `s` is given twice; it takes text, so give it once");
-    assert_eq!(built(&schema, &["x=[1]", "x=[2]"]), "error: `x` is given twice; it takes any value, so give it once");
+    assert_eq!(
+        built(&schema, &["s=a", "s=b"]),
+        "error: `s` is given twice; it takes text, so give it once"
+    );
+    assert_eq!(
+        built(&schema, &["x=[1]", "x=[2]"]),
+        "error: `x` is given twice; it takes any value, so give it once"
+    );
 }
 
 #[test]
@@ -101,13 +124,31 @@ fn dotted_key_reaches_into_objects() {
         "o": {"type": "object", "properties": {"n": {"type": "integer"}, "t": {"type": "array", "items": {"type": "string"}}}},
         "s": {"type": "string"}, "a.b": {"type": "string"},
     }));
-    assert_eq!(built(&schema, &["o.n=1", "o.t=x", "o.t=y", "o.p.q=z"]), r#"{"o":{"n":1,"t":["x","y"],"p":{"q":"z"}}}"#);
-    assert_eq!(built(&schema, &[r#"o={"n": 1, "m": 2}"#, "o.n=3"]), r#"{"o":{"n":3,"m":2}}"#);
-    assert_eq!(built(&schema, &["a.b=1", "o.n=x"]), "error: `o.n` takes an integer, as in `o.n=3`; `x` is not");
+    assert_eq!(
+        built(&schema, &["o.n=1", "o.t=x", "o.t=y", "o.p.q=z"]),
+        r#"{"o":{"n":1,"t":["x","y"],"p":{"q":"z"}}}"#
+    );
+    assert_eq!(
+        built(&schema, &[r#"o={"n": 1, "m": 2}"#, "o.n=3"]),
+        r#"{"o":{"n":3,"m":2}}"#
+    );
+    assert_eq!(
+        built(&schema, &["a.b=1", "o.n=x"]),
+        "error: `o.n` takes an integer, as in `o.n=3`; `x` is not"
+    );
     assert_eq!(built(&schema, &["a.b=1"]), r#"{"a.b":"1"}"#);
-    assert_eq!(built(&schema, &["s.x=1"]), "error: `s` has no members: it takes text");
-    assert_eq!(built(&schema, &["u=1", "u.x=1"]), "error: `u` is not an object in --args, so it has no members");
-    assert_eq!(built(&schema, &[".=1", "a.=2", ".b=3"]), r#"{".":1,"a.":2,".b":3}"#);
+    assert_eq!(
+        built(&schema, &["s.x=1"]),
+        "error: `s` has no members: it takes text"
+    );
+    assert_eq!(
+        built(&schema, &["u=1", "u.x=1"]),
+        "error: `u` is not an object in --args, so it has no members"
+    );
+    assert_eq!(
+        built(&schema, &[".=1", "a.=2", ".b=3"]),
+        r#"{".":1,"a.":2,".b":3}"#
+    );
 }
 
 #[test]
@@ -127,8 +168,14 @@ fn unions_are_tried_in_their_order() {
     }));
     let mut schema = schema;
     schema["$defs"] = json!({"count": {"type": "integer"}});
-    assert_eq!(built(&schema, &["a=5", "b=null", "c=true", "d=null", "e=7"]), r#"{"a":5,"b":"null","c":true,"d":null,"e":7}"#);
-    assert_eq!(built(&schema, &["a=five", "c=x", "d=1"]), r#"{"a":"five","c":"x","d":1}"#);
+    assert_eq!(
+        built(&schema, &["a=5", "b=null", "c=true", "d=null", "e=7"]),
+        r#"{"a":5,"b":"null","c":true,"d":null,"e":7}"#
+    );
+    assert_eq!(
+        built(&schema, &["a=five", "c=x", "d=1"]),
+        r#"{"a":"five","c":"x","d":1}"#
+    );
     assert_eq!(built(&schema, &["c=1", "c=2"]), r#"{"c":[1,2]}"#);
 }
 
@@ -143,11 +190,20 @@ fn choices_keep_their_type() {
 #[test]
 fn unknown_key_is_json_if_it_can_be_unless_the_schema_is_closed() {
     let open = with(json!({"limit": {"type": "integer"}}));
-    assert_eq!(built(&open, &["x=1", "y=one", "z={\"a\": 1}"]), r#"{"x":1,"y":"one","z":{"a":1}}"#);
+    assert_eq!(
+        built(&open, &["x=1", "y=one", "z={\"a\": 1}"]),
+        r#"{"x":1,"y":"one","z":{"a":1}}"#
+    );
     let mut closed = open.clone();
     closed["additionalProperties"] = json!(false);
-    assert_eq!(built(&closed, &["limti=1"]), "error: the tool has no argument `limti`; did you mean `limit`?");
-    assert_eq!(built(&closed, &["zzzzzzzz=1"]), "error: the tool has no argument `zzzzzzzz`");
+    assert_eq!(
+        built(&closed, &["limti=1"]),
+        "error: the tool has no argument `limti`; did you mean `limit`?"
+    );
+    assert_eq!(
+        built(&closed, &["zzzzzzzz=1"]),
+        "error: the tool has no argument `zzzzzzzz`"
+    );
     let mut typed = open;
     typed["additionalProperties"] = json!({"type": "string"});
     assert_eq!(built(&typed, &["x=1"]), r#"{"x":"1"}"#);
@@ -155,23 +211,40 @@ fn unknown_key_is_json_if_it_can_be_unless_the_schema_is_closed() {
 
 #[test]
 fn pairs_override_the_document() {
-    assert_eq!(over(r#" {"a": 1, "b": [ 1.0 ] } "#, &[]), r#"{"a":1,"b":[1.0]}"#);
-    assert_eq!(over(r#"{"a": 1, "b": "x  \" y"}"#, &["a=2", "c=3"]), r#"{"a":2,"b":"x  \" y","c":3}"#);
-    assert_eq!(over(r#"{"o": {"p": 1, "q": 2}}"#, &["o.p=3"]), r#"{"o":{"p":3,"q":2}}"#);
-    assert_eq!(over("[1]", &[]), "error: --args is not a JSON object; it is like '{\"key\": \"value\"}'");
+    assert_eq!(
+        over(r#" {"a": 1, "b": [ 1.0 ] } "#, &[]),
+        r#"{"a":1,"b":[1.0]}"#
+    );
+    assert_eq!(
+        over(r#"{"a": 1, "b": "x  \" y"}"#, &["a=2", "c=3"]),
+        r#"{"a":2,"b":"x  \" y","c":3}"#
+    );
+    assert_eq!(
+        over(r#"{"o": {"p": 1, "q": 2}}"#, &["o.p=3"]),
+        r#"{"o":{"p":3,"q":2}}"#
+    );
+    assert_eq!(
+        over("[1]", &[]),
+        "error: --args is not a JSON object; it is like '{\"key\": \"value\"}'"
+    );
     assert!(over("{", &[]).starts_with("error: --args is not JSON: EOF"));
 }
 
 #[test]
 fn document_is_one_line_and_otherwise_unchanged() {
     let text = "{\n \"a\": \"\\ud800 \u{2028}\\n\",\t\"b\": 1e400, \"a\": [ ]\r\n}";
-    assert_eq!(over(text, &[]), "{\"a\":\"\\ud800 \u{2028}\\n\",\"b\":1e400,\"a\":[]}");
+    assert_eq!(
+        over(text, &[]),
+        "{\"a\":\"\\ud800 \u{2028}\\n\",\"b\":1e400,\"a\":[]}"
+    );
 }
 
 #[test]
 fn pair_without_key_or_equals_sign_is_refused() {
     for pair in ["x", "=x", ""] {
-        let expected = format!("error: `{pair}` is not key=value; write the key, an equals sign and the value, as in `limit=3`");
+        let expected = format!(
+            "error: `{pair}` is not key=value; write the key, an equals sign and the value, as in `limit=3`"
+        );
         assert_eq!(built(&json!({}), &[pair]), expected);
     }
 }

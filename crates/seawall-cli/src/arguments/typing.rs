@@ -90,7 +90,11 @@ impl fmt::Display for Kind {
             }
             Self::Choice(values) => {
                 f.write_str("one of ")?;
-                let listed: Vec<String> = values.iter().take(LISTED_CHOICES).map(choice_text).collect();
+                let listed: Vec<String> = values
+                    .iter()
+                    .take(LISTED_CHOICES)
+                    .map(choice_text)
+                    .collect();
                 f.write_str(&listed.join(", "))?;
                 if values.len() > LISTED_CHOICES {
                     f.write_str(", …")?;
@@ -103,7 +107,9 @@ impl fmt::Display for Kind {
 }
 
 fn choice_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// What the schema allows, in its order.
@@ -189,7 +195,9 @@ fn number(text: &str) -> Option<Node> {
 fn array(items: &[Kind], text: &str) -> Option<Node> {
     if text.trim_start().starts_with('[') {
         let mut whole = Node::parse(text).ok()?;
-        return whole.items().map(|items| Node::Array(std::mem::take(items)));
+        return whole
+            .items()
+            .map(|items| Node::Array(std::mem::take(items)));
     }
     let item = items.iter().find_map(|kind| as_kind(kind, text))?;
     Some(Node::Array(vec![item]))

@@ -251,7 +251,10 @@ impl Sleep {
     }
 
     fn tell_progress(&mut self, now: Instant) -> Option<String> {
-        let progress = self.progress.as_mut().filter(|progress| progress.at <= now)?;
+        let progress = self
+            .progress
+            .as_mut()
+            .filter(|progress| progress.at <= now)?;
         progress.at = now + PROGRESS_INTERVAL;
         let slept = u64::try_from(now.duration_since(self.since).as_millis()).ok()?;
         let notification = json!({

@@ -69,7 +69,8 @@ fn id_is_echoed_exactly_as_it_was_written() {
     let mut output = Vec::new();
     let line = br#"{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"ping"}"#;
     run(Cursor::new(line.to_vec()), &mut output).expect("memory does not fail");
-    let expected: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"result\":{}}\n";
+    let expected: &[u8] =
+        b"{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"result\":{}}\n";
     assert_eq!(output, expected);
 }
 
@@ -81,10 +82,20 @@ fn garbage_is_answered_with_an_error_and_the_session_goes_on() {
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"no/such\"}\n",
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\r\n",
     ));
-    let codes: Vec<_> = replies.iter().map(|reply| reply["error"]["code"].as_i64()).collect();
+    let codes: Vec<_> = replies
+        .iter()
+        .map(|reply| reply["error"]["code"].as_i64())
+        .collect();
     assert_eq!(
         codes,
-        [Some(-32700), Some(-32600), Some(-32600), Some(-32600), Some(-32601), None]
+        [
+            Some(-32700),
+            Some(-32600),
+            Some(-32600),
+            Some(-32600),
+            Some(-32601),
+            None
+        ]
     );
     assert_eq!(replies[5]["result"], json!({}));
 }
@@ -112,22 +123,36 @@ fn every_listed_tool_can_be_called() {
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let replies = ask(&mut session, Instant::now(), &list);
     let tools = replies[0]["result"]["tools"].as_array().expect("a list");
-    let names: Vec<_> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["echo", "add", "sleep", "fail", "image", "structured"]);
+    let names: Vec<_> = tools
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["echo", "add", "sleep", "fail", "image", "structured"]
+    );
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object");
     }
     let arguments = json!({"text": "a", "a": 1, "b": 2, "ms": 0});
     for name in names {
-        let replies = ask(&mut session, Instant::now(), &call(2, name, arguments.clone()));
-        assert!(replies.iter().all(|reply| reply.get("error").is_none()), "{name}");
+        let replies = ask(
+            &mut session,
+            Instant::now(),
+            &call(2, name, arguments.clone()),
+        );
+        assert!(
+            replies.iter().all(|reply| reply.get("error").is_none()),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn cursor_is_refused_since_there_is_one_page() {
     let mut session = initialized("2025-11-25");
-    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "x"}});
+    let list =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "x"}});
     let replies = ask(&mut session, Instant::now(), &list);
     assert_eq!(replies[0]["error"]["code"], -32602);
 }
@@ -154,7 +179,10 @@ fn integers_add_up_exactly_past_2_to_the_53() {
 #[test]
 fn fail_says_so_in_its_result() {
     let failed = result("fail", json!({"message": "no"}));
-    assert_eq!(failed, json!({"content": [{"type": "text", "text": "no"}], "isError": true}));
+    assert_eq!(
+        failed,
+        json!({"content": [{"type": "text", "text": "no"}], "isError": true})
+    );
 }
 
 #[test]
@@ -162,7 +190,11 @@ fn structured_results_exist_from_2025_06_18_on() {
     for (revision, has) in [("2025-03-26", false), ("2025-06-18", true)] {
         let mut session = initialized(revision);
         let now = Instant::now();
-        let replies = ask(&mut session, now, &call(1, "structured", json!({"text": "a b"})));
+        let replies = ask(
+            &mut session,
+            now,
+            &call(1, "structured", json!({"text": "a b"})),
+        );
         let counts = replies[0]["result"].get("structuredContent").cloned();
         assert_eq!(counts, has.then(|| json!({"characters": 3, "words": 2})));
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -177,11 +209,17 @@ fn sleep_answers_when_its_time_has_come_and_not_before() {
     let mut session = initialized("2025-11-25");
     let now = Instant::now();
     assert!(ask(&mut session, now, &call(1, "sleep", json!({"ms": 100}))).is_empty());
-    assert_eq!(session.next_deadline(), Some(now + Duration::from_millis(100)));
+    assert_eq!(
+        session.next_deadline(),
+        Some(now + Duration::from_millis(100))
+    );
     session.handle_timeout(now + Duration::from_millis(99));
     assert!(taken(&mut session).is_empty());
     session.handle_timeout(now + Duration::from_millis(100));
-    assert_eq!(taken(&mut session)[0]["result"]["content"][0]["text"], "slept 100 ms");
+    assert_eq!(
+        taken(&mut session)[0]["result"]["content"][0]["text"],
+        "slept 100 ms"
+    );
     assert_eq!(session.next_deadline(), None);
 }
 
@@ -191,7 +229,8 @@ fn cancelled_sleep_is_never_answered() {
     let now = Instant::now();
     ask(&mut session, now, &call(1, "sleep", json!({"ms": 100})));
     ask(&mut session, now, &call(2, "sleep", json!({"ms": 100})));
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     assert!(ask(&mut session, now, &cancel).is_empty());
     session.handle_timeout(now + Duration::from_secs(1));
     let replies = taken(&mut session);
@@ -209,7 +248,10 @@ fn sleep_tells_its_progress_if_it_was_asked_to() {
     session.handle_timeout(now + Duration::from_millis(250));
     let told = taken(&mut session);
     assert_eq!(told[0]["method"], "notifications/progress");
-    assert_eq!(told[0]["params"], json!({"progressToken": "p", "progress": 250, "total": 1000}));
+    assert_eq!(
+        told[0]["params"],
+        json!({"progressToken": "p", "progress": 250, "total": 1000})
+    );
 }
 
 #[test]

@@ -83,7 +83,11 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(manner: Manner, stdout: Box<dyn Write + Send>, stderr: Box<dyn Write + Send>) -> Self {
+    pub(crate) fn new(
+        manner: Manner,
+        stdout: Box<dyn Write + Send>,
+        stderr: Box<dyn Write + Send>,
+    ) -> Self {
         Self {
             manner,
             stdout,

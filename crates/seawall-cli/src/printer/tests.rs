@@ -46,7 +46,11 @@ fn manner(colour: Colour, verbosity: u8) -> Manner {
 
 fn talked(colour: Colour, verbosity: u8) -> String {
     let (out, err) = (Shared::default(), Shared::default());
-    let mut printer = Printer::new(manner(colour, verbosity), Box::new(out.clone()), Box::new(err.clone()));
+    let mut printer = Printer::new(
+        manner(colour, verbosity),
+        Box::new(out.clone()),
+        Box::new(err.clone()),
+    );
     printer.talk("plain \u{202e}");
     printer.detail("detail");
     printer.warning("be\u{7}ware");
@@ -70,14 +74,24 @@ fn talk_goes_to_stderr_with_nothing_hidden() {
 #[test]
 fn colour_wraps_our_words_only() {
     let text = talked(Colour::Ansi, 0);
-    assert!(text.contains("\u{1b}[33mwarning: \u{1b}[0mbe\\u{7}ware\n"), "{text}");
+    assert!(
+        text.contains("\u{1b}[33mwarning: \u{1b}[0mbe\\u{7}ware\n"),
+        "{text}"
+    );
     assert_eq!(Colour::Plain.paint(Look::Bad, "x"), "x");
 }
 
 #[test]
 fn closed_stdout_ends_printing_quietly_and_a_full_disk_does_not() {
-    for (kind, quiet) in [(io::ErrorKind::BrokenPipe, true), (io::ErrorKind::StorageFull, false)] {
-        let mut printer = Printer::new(manner(Colour::Plain, 0), Box::new(Broken(kind)), Box::new(io::sink()));
+    for (kind, quiet) in [
+        (io::ErrorKind::BrokenPipe, true),
+        (io::ErrorKind::StorageFull, false),
+    ] {
+        let mut printer = Printer::new(
+            manner(Colour::Plain, 0),
+            Box::new(Broken(kind)),
+            Box::new(io::sink()),
+        );
         printer.data("x");
         printer.data("y");
         assert_eq!(printer.finish().is_ok(), quiet);
@@ -91,9 +105,15 @@ fn what_a_terminal_obeys_or_hides_is_made_visible() {
         ("\u{1b}[31m", "\\u{1b}[31m"),
         ("a\rb\u{8}", "a\\u{d}b\\u{8}"),
         ("\u{7f}\u{9b}", "\\u{7f}\\u{9b}"),
-        ("\u{202e}\u{2066}\u{200b}\u{feff}", "\\u{202e}\\u{2066}\\u{200b}\\u{feff}"),
+        (
+            "\u{202e}\u{2066}\u{200b}\u{feff}",
+            "\\u{202e}\\u{2066}\\u{200b}\\u{feff}",
+        ),
         ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}"),
-        ("\u{e0041}\u{e0100}\u{fe01}", "\\u{e0041}\\u{e0100}\\u{fe01}"),
+        (
+            "\u{e0041}\u{e0100}\u{fe01}",
+            "\\u{e0041}\\u{e0100}\\u{fe01}",
+        ),
         ("\u{3164}\u{34f}\u{e0000}", "\\u{3164}\\u{34f}\\u{e0000}"),
     ] {
         assert_eq!(visible(text, Place::Block), shown);
