@@ -1,1 +1,6 @@
-//! See the crate's description.
+//! An MCP host that keeps untrusted servers on their side of the wall.
+
+pub mod config;
+
+pub use config::ServerConfig;
+pub use seawall_proto::limits::{self, InvalidTools, Limits};

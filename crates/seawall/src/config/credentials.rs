@@ -1,0 +1,83 @@
+//! What looks like a credential, by its name or by its form.
+//!
+//! Used to warn and to keep such a value out of messages. Never used to refuse anything.
+
+use url::Url;
+
+/// Words that end the name of something secret, wherever they begin in it: `PGPASSWORD`.
+const WORDS: [&str; 12] = [
+    "token", "secret", "password", "passwd", "passphrase", "apikey", "credential", "authorization", "cookie",
+    "bearer", "jwt", "signature",
+];
+
+/// Words that do so only where they stand alone: `DB_PASS`, but not `COMPASS`.
+const STANDING_WORDS: [&str; 7] = ["key", "pass", "pwd", "auth", "session", "pat", "cred"];
+
+/// How the tokens of well-known issuers begin.
+const TOKEN_PREFIXES: [&str; 22] = [
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "pk_live_", "rk_live_", "xoxb-",
+    "xoxp-", "xoxa-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "npm_", "hf_",
+];
+
+/// Whether a variable, header or query parameter of this name holds a credential: singular, plural or numbered (R1).
+pub(super) fn is_credential_name(name: &str) -> bool {
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');
+    let lower = name.to_ascii_lowercase();
+    let singular = lower.strip_suffix('s').unwrap_or(&lower);
+    [lower.as_str(), singular].into_iter().any(|lower| {
+        WORDS.iter().any(|word| lower.ends_with(word))
+            || STANDING_WORDS.iter().any(|word| {
+                lower.strip_suffix(word).is_some_and(|before| stands_alone(name, before.len()))
+            })
+    })
+}
+
+/// Whether a text has the form of a token: a known beginning, or long, unbroken and mixed.
+pub(super) fn looks_like_credential(text: &str) -> bool {
+    let known = |word: &str| {
+        TOKEN_PREFIXES.iter().any(|prefix| word.starts_with(prefix) && word.len() >= prefix.len() + 12)
+    };
+    text.split([' ', '=', ':', ',', '"', '\'']).any(|word| known(word) || is_random(word))
+}
+
+/// The parts of a URL that hold a credential, as the names that a message may say.
+pub(super) fn url_credentials(url: &Url) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    if !url.username().is_empty() || url.password().is_some() {
+        found.push("url (user information)");
+    }
+    if url.path_segments().is_some_and(|mut segments| segments.any(looks_like_credential)) {
+        found.push("url (path)");
+    }
+    if url.query_pairs().any(|(name, value)| !value.is_empty() && (is_credential_name(&name) || looks_like_credential(&value))) {
+        found.push("url (query)");
+    }
+    found
+}
+
+/// Long, unbroken, of letters and digits both in several runs: what a random text looks like, and a word does not.
+fn is_random(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if word.len() < 24 || !word.bytes().all(plain) {
+        return false;
+    }
+    if word.bytes().filter(|byte| !byte.is_ascii_alphanumeric()).count() > 2 {
+        return false;
+    }
+    let changes = word
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit())
+        .count();
+    changes >= 4
+}
+
+/// Whether a word that begins at byte `at` of `name` is one of its own: `api_key`, `apiKey`, `key`.
+fn stands_alone(name: &str, at: usize) -> bool {
+    let bytes = name.as_bytes();
+    let Some(before) = at.checked_sub(1).and_then(|last| bytes.get(last)) else {
+        return true;
+    };
+    !before.is_ascii_alphanumeric()
+        || (before.is_ascii_lowercase() && bytes.get(at).is_some_and(u8::is_ascii_uppercase))
+}

@@ -1,0 +1,48 @@
+//! What a name may hold: ids, prefixes, variables, headers.
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// Whether a text can be a server's id: one part of a flow's name.
+pub(super) fn is_server_id(text: &str) -> bool {
+    is_part(text)
+}
+
+/// Whether a text can stand before `/<tool>`: parts joined by `/`.
+pub(super) fn is_name_prefix(text: &str) -> bool {
+    text.split('/').all(is_part)
+}
+
+/// Whether a text can name an environment variable on every system.
+pub(super) fn is_variable_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['=', '\0'])
+}
+
+/// Whether a text is a variable's name as `${NAME}` takes it.
+pub(super) fn is_plain_variable_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
+}
+
+/// Whether a text is a token of RFC 9110, which a header's name is.
+pub(super) fn is_header_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+/// Whether a text can be a header's value: visible ASCII, blanks and tabs inside.
+pub(super) fn is_header_value(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
+}
+
+fn is_part(text: &str) -> bool {
+    !matches!(text, "" | "." | "..") && text.chars().all(|character| character != '/' && is_visible(character))
+}
+
+fn is_visible(character: char) -> bool {
+    !matches!(
+        get_general_category(character),
+        GeneralCategory::Control
+            | GeneralCategory::Format
+            | GeneralCategory::LineSeparator
+            | GeneralCategory::ParagraphSeparator
+    )
+}
