@@ -14,12 +14,20 @@ use super::surroundings::{Process, Surroundings};
 impl ServerConfig {
     /// Begins an entry for a program that speaks over its stdin and stdout.
     pub fn stdio(server: impl Into<String>, command: impl Into<String>) -> ServerConfigBuilder {
-        ServerConfigBuilder(Draft { server: server.into(), command: Some(command.into()), ..Draft::default() })
+        ServerConfigBuilder(Draft {
+            server: server.into(),
+            command: Some(command.into()),
+            ..Draft::default()
+        })
     }
 
     /// Begins an entry for a server at an `http`, `https`, `ws` or `wss` URL.
     pub fn url(server: impl Into<String>, url: impl Into<String>) -> ServerConfigBuilder {
-        ServerConfigBuilder(Draft { server: server.into(), url: Some(url.into()), ..Draft::default() })
+        ServerConfigBuilder(Draft {
+            server: server.into(),
+            url: Some(url.into()),
+            ..Draft::default()
+        })
     }
 }
 
@@ -115,7 +123,9 @@ impl ServerConfigBuilder {
 
     /// Narrows the declaration of the server's flows to these capabilities.
     pub fn grant<T: Into<String>>(mut self, capabilities: impl IntoIterator<Item = T>) -> Self {
-        self.0.grant.extend(capabilities.into_iter().map(Into::into));
+        self.0
+            .grant
+            .extend(capabilities.into_iter().map(Into::into));
         self
     }
 
@@ -161,12 +171,16 @@ impl ServerConfigBuilder {
     pub fn build_in(self, surroundings: &dyn Surroundings) -> Result<ServerConfig, Problems> {
         let mut findings = Findings::new(Place::default());
         findings.begin_entry(Some(self.0.server.clone()), None);
-        self.0.finish(surroundings, &mut findings).ok_or(Problems(findings.problems))
+        self.0
+            .finish(surroundings, &mut findings)
+            .ok_or(Problems(findings.problems))
     }
 }
 
 impl std::fmt::Debug for ServerConfigBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServerConfigBuilder").field("server", &self.0.server).finish_non_exhaustive()
+        f.debug_struct("ServerConfigBuilder")
+            .field("server", &self.0.server)
+            .finish_non_exhaustive()
     }
 }

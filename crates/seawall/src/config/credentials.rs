@@ -6,8 +6,18 @@ use url::Url;
 
 /// Words that end the name of something secret, wherever they begin in it: `PGPASSWORD`.
 const WORDS: [&str; 12] = [
-    "token", "secret", "password", "passwd", "passphrase", "apikey", "credential", "authorization", "cookie",
-    "bearer", "jwt", "signature",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "credential",
+    "authorization",
+    "cookie",
+    "bearer",
+    "jwt",
+    "signature",
 ];
 
 /// Words that do so only where they stand alone: `DB_PASS`, but not `COMPASS`.
@@ -15,8 +25,28 @@ const STANDING_WORDS: [&str; 7] = ["key", "pass", "pwd", "auth", "session", "pat
 
 /// How the tokens of well-known issuers begin.
 const TOKEN_PREFIXES: [&str; 22] = [
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "pk_live_", "rk_live_", "xoxb-",
-    "xoxp-", "xoxa-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "eyJ", "npm_", "hf_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "pk_live_",
+    "rk_live_",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "npm_",
+    "hf_",
 ];
 
 /// Whether a variable, header or query parameter of this name holds a credential: singular, plural or numbered (R1).
@@ -27,7 +57,9 @@ pub(super) fn is_credential_name(name: &str) -> bool {
     [lower.as_str(), singular].into_iter().any(|lower| {
         WORDS.iter().any(|word| lower.ends_with(word))
             || STANDING_WORDS.iter().any(|word| {
-                lower.strip_suffix(word).is_some_and(|before| stands_alone(name, before.len()))
+                lower
+                    .strip_suffix(word)
+                    .is_some_and(|before| stands_alone(name, before.len()))
             })
     })
 }
@@ -35,9 +67,12 @@ pub(super) fn is_credential_name(name: &str) -> bool {
 /// Whether a text has the form of a token: a known beginning, or long, unbroken and mixed.
 pub(super) fn looks_like_credential(text: &str) -> bool {
     let known = |word: &str| {
-        TOKEN_PREFIXES.iter().any(|prefix| word.starts_with(prefix) && word.len() >= prefix.len() + 12)
+        TOKEN_PREFIXES
+            .iter()
+            .any(|prefix| word.starts_with(prefix) && word.len() >= prefix.len() + 12)
     };
-    text.split([' ', '=', ':', ',', '"', '\'']).any(|word| known(word) || is_random(word))
+    text.split([' ', '=', ':', ',', '"', '\''])
+        .any(|word| known(word) || is_random(word))
 }
 
 /// The parts of a URL that hold a credential, as the names that a message may say.
@@ -46,10 +81,15 @@ pub(super) fn url_credentials(url: &Url) -> Vec<&'static str> {
     if !url.username().is_empty() || url.password().is_some() {
         found.push("url (user information)");
     }
-    if url.path_segments().is_some_and(|mut segments| segments.any(looks_like_credential)) {
+    if url
+        .path_segments()
+        .is_some_and(|mut segments| segments.any(looks_like_credential))
+    {
         found.push("url (path)");
     }
-    if url.query_pairs().any(|(name, value)| !value.is_empty() && (is_credential_name(&name) || looks_like_credential(&value))) {
+    if url.query_pairs().any(|(name, value)| {
+        !value.is_empty() && (is_credential_name(&name) || looks_like_credential(&value))
+    }) {
         found.push("url (query)");
     }
     found
@@ -61,7 +101,12 @@ fn is_random(word: &str) -> bool {
     if word.len() < 24 || !word.bytes().all(plain) {
         return false;
     }
-    if word.bytes().filter(|byte| !byte.is_ascii_alphanumeric()).count() > 2 {
+    if word
+        .bytes()
+        .filter(|byte| !byte.is_ascii_alphanumeric())
+        .count()
+        > 2
+    {
         return false;
     }
     let changes = word

@@ -11,11 +11,13 @@ use url::{Host, Url};
 
 use super::credentials::{is_credential_name, url_credentials};
 use super::findings::Findings;
-use super::names::{is_header_name, is_header_value, is_name_prefix, is_server_id, is_variable_name};
+use super::names::{
+    is_header_name, is_header_value, is_name_prefix, is_server_id, is_variable_name,
+};
 use super::problem::{Expected, ProblemKind, WarningKind};
 use super::server::{
-    CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint, NetworkConfig, Protocol,
-    Reconnect, Secret, ServerConfig, StdioConfig,
+    CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,
+    NetworkConfig, Protocol, Reconnect, Secret, ServerConfig, StdioConfig,
 };
 use super::surroundings::Surroundings;
 
@@ -75,7 +77,11 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Makes an entry, or says in `findings` why not.
-    pub(super) fn finish(self, surroundings: &dyn Surroundings, findings: &mut Findings) -> Option<ServerConfig> {
+    pub(super) fn finish(
+        self,
+        surroundings: &dyn Surroundings,
+        findings: &mut Findings,
+    ) -> Option<ServerConfig> {
         let problems = findings.problems.len();
         let warnings = findings.warnings.len();
         if !is_server_id(&self.server) {
@@ -100,13 +106,19 @@ impl Draft {
         if findings.problems.len() > problems {
             return None;
         }
-        let reconnect_interval = self.reconnect_interval.unwrap_or(DEFAULT_RECONNECT_INTERVAL);
+        let reconnect_interval = self
+            .reconnect_interval
+            .unwrap_or(DEFAULT_RECONNECT_INTERVAL);
         Some(ServerConfig {
-            name_prefix: self.name_prefix.unwrap_or_else(|| format!("mcp/{}", self.server)),
+            name_prefix: self
+                .name_prefix
+                .unwrap_or_else(|| format!("mcp/{}", self.server)),
             server: self.server,
             endpoint,
             protocol,
-            max_total_timeout: self.max_total_timeout.unwrap_or(self.limits.request_timeout),
+            max_total_timeout: self
+                .max_total_timeout
+                .unwrap_or(self.limits.request_timeout),
             limits: self.limits,
             include: self.include,
             exclude: self.exclude,
@@ -119,15 +131,27 @@ impl Draft {
                 .max(reconnect_interval),
             required: self.required,
             catalog: self.catalog,
-            warnings: findings.warnings.get(warnings..).unwrap_or_default().to_vec(),
+            warnings: findings
+                .warnings
+                .get(warnings..)
+                .unwrap_or_default()
+                .to_vec(),
         })
     }
 
     fn check_common(&self, findings: &mut Findings) {
-        if self.name_prefix.as_deref().is_some_and(|prefix| !is_name_prefix(prefix)) {
+        if self
+            .name_prefix
+            .as_deref()
+            .is_some_and(|prefix| !is_name_prefix(prefix))
+        {
             findings.problem("namePrefix".to_owned(), ProblemKind::NamePrefix);
         }
-        for (field, list) in [("include", &self.include), ("exclude", &self.exclude), ("grant", &self.grant)] {
+        for (field, list) in [
+            ("include", &self.include),
+            ("exclude", &self.exclude),
+            ("grant", &self.grant),
+        ] {
             check_not_empty(field, list, findings);
         }
         check_limits(&self.limits, findings);
@@ -138,18 +162,30 @@ impl Draft {
         ];
         for (field, interval) in intervals {
             if interval.is_some_and(|interval| !is_timeout(interval)) {
-                findings.problem(field.to_owned(), ProblemKind::Expected { expected: Expected::Timeout });
+                findings.problem(
+                    field.to_owned(),
+                    ProblemKind::Expected {
+                        expected: Expected::Timeout,
+                    },
+                );
             }
         }
         if let (Some(longest), first) = (self.reconnect_max_interval, self.reconnect_interval) {
             if longest < first.unwrap_or(DEFAULT_RECONNECT_INTERVAL) {
-                findings.problem("reconnectMaxIntervalMs".to_owned(), ProblemKind::ReconnectIntervals);
+                findings.problem(
+                    "reconnectMaxIntervalMs".to_owned(),
+                    ProblemKind::ReconnectIntervals,
+                );
             }
         }
     }
 
     /// Which of the two the entry is (K6).
-    fn endpoint(&self, surroundings: &dyn Surroundings, findings: &mut Findings) -> Option<Endpoint> {
+    fn endpoint(
+        &self,
+        surroundings: &dyn Surroundings,
+        findings: &mut Findings,
+    ) -> Option<Endpoint> {
         let field = || "transport".to_owned();
         match (self.transport, &self.command, &self.url) {
             (None, None, None) => {
@@ -168,24 +204,49 @@ impl Draft {
                 findings.problem(field(), ProblemKind::TransportNeeds { key: "url" });
                 None
             }
-            (None | Some(Transport::Stdio), Some(command), _) => Some(self.stdio(command, findings)),
+            (None | Some(Transport::Stdio), Some(command), _) => {
+                Some(self.stdio(command, findings))
+            }
             (transport, _, Some(url)) => self.network(transport, url, surroundings, findings),
         }
     }
 
     fn stdio(&self, command: &str, findings: &mut Findings) -> Endpoint {
         self.refuse_stdio_credentials(findings);
-        for field in self.network_only.iter().filter(|field| **field != "bearerTokenEnv") {
-            findings.warning((*field).to_owned(), WarningKind::NoEffect { endpoint: "\"command\"" });
+        for field in self
+            .network_only
+            .iter()
+            .filter(|field| **field != "bearerTokenEnv")
+        {
+            findings.warning(
+                (*field).to_owned(),
+                WarningKind::NoEffect {
+                    endpoint: "\"command\"",
+                },
+            );
         }
         let texts = std::iter::once(("command".to_owned(), command))
-            .chain(self.args.iter().enumerate().map(|(at, arg)| (format!("args[{at}]"), arg.as_str())))
-            .chain(self.cwd.iter().filter_map(|cwd| Some(("cwd".to_owned(), cwd.to_str()?))));
+            .chain(
+                self.args
+                    .iter()
+                    .enumerate()
+                    .map(|(at, arg)| (format!("args[{at}]"), arg.as_str())),
+            )
+            .chain(
+                self.cwd
+                    .iter()
+                    .filter_map(|cwd| Some(("cwd".to_owned(), cwd.to_str()?))),
+            );
         for (field, text) in texts {
             if text.contains('\0') {
                 findings.problem(field, ProblemKind::NulCharacter);
             } else if text.is_empty() && !field.starts_with("args") {
-                findings.problem(field, ProblemKind::Expected { expected: Expected::NonEmptyText });
+                findings.problem(
+                    field,
+                    ProblemKind::Expected {
+                        expected: Expected::NonEmptyText,
+                    },
+                );
             }
         }
         for (name, value) in &self.env {
@@ -225,7 +286,12 @@ impl Draft {
         findings: &mut Findings,
     ) -> Option<Endpoint> {
         for field in &self.stdio_only {
-            findings.warning((*field).to_owned(), WarningKind::NoEffect { endpoint: "\"url\"" });
+            findings.warning(
+                (*field).to_owned(),
+                WarningKind::NoEffect {
+                    endpoint: "\"url\"",
+                },
+            );
         }
         let bearer_token = self.bearer_token(surroundings, findings);
         self.check_headers(findings);
@@ -244,7 +310,10 @@ impl Draft {
             }
         };
         if transport.is_some_and(|said| said != implied) {
-            findings.problem("transport".to_owned(), ProblemKind::TransportDisagrees { scheme });
+            findings.problem(
+                "transport".to_owned(),
+                ProblemKind::TransportDisagrees { scheme },
+            );
         }
         if implied == Transport::Http && (!url.username().is_empty() || url.password().is_some()) {
             findings.problem("url".to_owned(), ProblemKind::UserInfo);
@@ -263,7 +332,11 @@ impl Draft {
     }
 
     /// The token that `bearerTokenEnv` names (K5).
-    fn bearer_token(&self, surroundings: &dyn Surroundings, findings: &mut Findings) -> Option<Secret> {
+    fn bearer_token(
+        &self,
+        surroundings: &dyn Surroundings,
+        findings: &mut Findings,
+    ) -> Option<Secret> {
         let name = self.bearer_token_env.as_ref()?;
         let kind = match surroundings.variable(name) {
             Some(value) if !value.is_empty() => return Some(Secret::new(value)),
@@ -307,7 +380,12 @@ impl Draft {
             .collect();
         if let Some(first) = fields.first() {
             let place = first.split(' ').next().unwrap_or_default().to_owned();
-            findings.warning(place, WarningKind::CleartextCredential { fields: fields.join(", ") });
+            findings.warning(
+                place,
+                WarningKind::CleartextCredential {
+                    fields: fields.join(", "),
+                },
+            );
         }
     }
 }
@@ -323,10 +401,18 @@ fn check_not_empty(field: &str, list: &[String], findings: &mut Findings) {
 
 /// The limits of a builder; those of a file are checked as they are read, and so pass here (K9).
 fn check_limits(limits: &Limits, findings: &mut Findings) {
-    let timeouts = [("handshakeTimeoutMs", limits.handshake_timeout), ("requestTimeoutMs", limits.request_timeout)];
+    let timeouts = [
+        ("handshakeTimeoutMs", limits.handshake_timeout),
+        ("requestTimeoutMs", limits.request_timeout),
+    ];
     for (field, timeout) in timeouts {
         if !is_timeout(timeout) {
-            findings.problem(field.to_owned(), ProblemKind::Expected { expected: Expected::Timeout });
+            findings.problem(
+                field.to_owned(),
+                ProblemKind::Expected {
+                    expected: Expected::Timeout,
+                },
+            );
         }
     }
     let sizes = [
@@ -342,7 +428,12 @@ fn check_limits(limits: &Limits, findings: &mut Findings) {
     ];
     for (field, size) in sizes {
         if size == 0 || u64::try_from(size).is_ok_and(|size| size > MAX_LIMIT) {
-            findings.problem(field.to_owned(), ProblemKind::Expected { expected: Expected::Limit });
+            findings.problem(
+                field.to_owned(),
+                ProblemKind::Expected {
+                    expected: Expected::Limit,
+                },
+            );
         }
     }
 }
@@ -364,7 +455,10 @@ fn check_protocol(protocol: Protocol, endpoint: &Endpoint, findings: &mut Findin
         (Endpoint::WebSocket(_), "modern") => Transport::WebSocket,
         _ => return,
     };
-    let kind = ProblemKind::ProtocolOverTransport { protocol: word, transport: transport.as_str() };
+    let kind = ProblemKind::ProtocolOverTransport {
+        protocol: word,
+        transport: transport.as_str(),
+    };
     findings.problem("protocol".to_owned(), kind);
 }
 
@@ -373,7 +467,10 @@ fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => {
-            address.is_loopback() || address.to_ipv4_mapped().is_some_and(|address| address.is_loopback())
+            address.is_loopback()
+                || address
+                    .to_ipv4_mapped()
+                    .is_some_and(|address| address.is_loopback())
         }
         Some(Host::Domain(domain)) => {
             let domain = domain.strip_suffix('.').unwrap_or(domain);

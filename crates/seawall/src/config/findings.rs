@@ -19,7 +19,10 @@ pub(super) struct Findings {
 
 impl Findings {
     pub(super) fn new(base: Place) -> Self {
-        Self { base, ..Self::default() }
+        Self {
+            base,
+            ..Self::default()
+        }
     }
 
     /// Everything after this is about the entry of `server`.
@@ -39,8 +42,16 @@ impl Findings {
         self.problems.push(Problem { place, kind });
     }
 
-    pub(super) fn problem_at(&mut self, position: (usize, usize), field: Option<String>, kind: ProblemKind) {
-        let place = Place { position: Some(position), ..self.place(field) };
+    pub(super) fn problem_at(
+        &mut self,
+        position: (usize, usize),
+        field: Option<String>,
+        kind: ProblemKind,
+    ) {
+        let place = Place {
+            position: Some(position),
+            ..self.place(field)
+        };
         self.problems.push(Problem { place, kind });
     }
 
@@ -50,8 +61,15 @@ impl Findings {
     }
 
     fn place(&self, field: Option<String>) -> Place {
-        let position = field.as_deref().and_then(|field| self.position_of(field)).or(self.entry);
-        Place { position, field, ..self.base.clone() }
+        let position = field
+            .as_deref()
+            .and_then(|field| self.position_of(field))
+            .or(self.entry);
+        Place {
+            position,
+            field,
+            ..self.base.clone()
+        }
     }
 
     /// The position of a field, or of the nearest one that holds it.

@@ -9,7 +9,9 @@ pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Reads a file up to [`MAX_FILE_BYTES`].
 pub(super) fn read_bounded(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).is_ok_and(|read| read > MAX_FILE_BYTES) {
         return Err(io::ErrorKind::FileTooLarge.into());
     }

@@ -19,7 +19,7 @@ mod surroundings;
 pub use builder::ServerConfigBuilder;
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
 pub use server::{
-    CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint, NetworkConfig, Protocol,
-    Reconnect, Secret, ServerConfig, StdioConfig,
+    CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,
+    NetworkConfig, Protocol, Reconnect, Secret, ServerConfig, StdioConfig,
 };
 pub use surroundings::{Input, Nothing, Process, Surroundings};

@@ -19,22 +19,33 @@ pub(super) fn is_variable_name(text: &str) -> bool {
 
 /// Whether a text is a variable's name as `${NAME}` takes it.
 pub(super) fn is_plain_variable_name(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
+    text.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && text
+            .bytes()
+            .next()
+            .is_some_and(|byte| !byte.is_ascii_digit())
 }
 
 /// Whether a text is a token of RFC 9110, which a header's name is.
 pub(super) fn is_header_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// Whether a text can be a header's value: visible ASCII, blanks and tabs inside.
 pub(super) fn is_header_value(text: &str) -> bool {
-    text.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
+    text.bytes()
+        .all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
 fn is_part(text: &str) -> bool {
-    !matches!(text, "" | "." | "..") && text.chars().all(|character| character != '/' && is_visible(character))
+    !matches!(text, "" | "." | "..")
+        && text
+            .chars()
+            .all(|character| character != '/' && is_visible(character))
 }
 
 fn is_visible(character: char) -> bool {

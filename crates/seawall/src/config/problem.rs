@@ -5,9 +5,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use seawall_proto::limits::{MAX_LIMIT, MAX_TIMEOUT_MS};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
-use seawall_proto::limits::{MAX_LIMIT, MAX_TIMEOUT_MS};
 
 use super::credentials::looks_like_credential;
 
@@ -40,7 +40,8 @@ impl fmt::Display for Problem {
 
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.place.serialize_with(serializer, "error", self.kind.code(), &self.kind)
+        self.place
+            .serialize_with(serializer, "error", self.kind.code(), &self.kind)
     }
 }
 
@@ -73,7 +74,8 @@ impl fmt::Display for Warning {
 
 impl Serialize for Warning {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.place.serialize_with(serializer, "warning", self.kind.code(), &self.kind)
+        self.place
+            .serialize_with(serializer, "warning", self.kind.code(), &self.kind)
     }
 }
 
@@ -202,7 +204,10 @@ impl Place {
         out.serialize_field("severity", severity)?;
         out.serialize_field("code", code)?;
         out.serialize_field("origin", self.origin.as_str())?;
-        out.serialize_field("path", &self.path.as_ref().map(|path| path.to_string_lossy()))?;
+        out.serialize_field(
+            "path",
+            &self.path.as_ref().map(|path| path.to_string_lossy()),
+        )?;
         out.serialize_field("line", &self.line())?;
         out.serialize_field("column", &self.column())?;
         out.serialize_field("server", &self.server)?;
@@ -265,7 +270,10 @@ impl fmt::Display for Expected {
             Self::TextArray => f.write_str("an array of strings"),
             Self::OneOf(words) => write!(f, "one of {words}"),
             Self::Limit => write!(f, "a positive whole number of at most {MAX_LIMIT}"),
-            Self::Timeout => write!(f, "a positive whole number of milliseconds of at most {MAX_TIMEOUT_MS}"),
+            Self::Timeout => write!(
+                f,
+                "a positive whole number of milliseconds of at most {MAX_TIMEOUT_MS}"
+            ),
         }
     }
 }

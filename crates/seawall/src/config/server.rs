@@ -176,7 +176,13 @@ impl fmt::Debug for StdioConfig {
         let args: Vec<&str> = self
             .args
             .iter()
-            .map(|arg| if looks_like_credential(arg) { "****" } else { arg.as_str() })
+            .map(|arg| {
+                if looks_like_credential(arg) {
+                    "****"
+                } else {
+                    arg.as_str()
+                }
+            })
             .collect();
         f.debug_struct("StdioConfig")
             .field("command", &self.command)
@@ -284,6 +290,8 @@ struct HiddenValues<'a>(&'a BTreeMap<String, String>);
 
 impl fmt::Debug for HiddenValues<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.0.keys().map(|name| (name, format_args!("****")))).finish()
+        f.debug_map()
+            .entries(self.0.keys().map(|name| (name, format_args!("****"))))
+            .finish()
     }
 }
