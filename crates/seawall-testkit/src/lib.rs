@@ -1,1 +1,36 @@
-//! See the crate's description.
+//! Servers that misbehave on purpose, for Seawall's own tests: a stdio MCP server that follows a [`Script`] line by line.
+//!
+//! A test writes a [`Script`], turns it into a [`Server`] (a program and its arguments) and lets the code under test
+//! launch that. The script says what is read, what is written byte for byte, and how the process ends.
+//! Without a script, `scripted-server plain` is an honest server with the tools `echo`, `sleep` and `fail`, and
+//! `scripted-server echo --bytes N` is the fastest honest server that one loop can be, for benchmarks.
+//!
+//! This crate is for tests only: where a test could not go on anyway it panics.
+//!
+//! **Invariant:** no process of this crate outlives [`LIFETIME`], whatever becomes of the test.
+
+mod locate;
+mod process;
+mod rules;
+mod script;
+
+#[cfg(unix)]
+pub mod server;
+
+use std::time::Duration;
+
+pub use locate::server_path;
+pub use process::{
+    ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,
+};
+pub use rules::{CallRule, Grandchild, Serve, Until, tool};
+pub use script::{Raw, Script, Server, Step, Stream};
+
+/// How long a scripted process lives at most.
+pub const LIFETIME: Duration = Duration::from_secs(300);
+/// Exit status of a script that was given a line it did not expect, or the end of input instead of a line.
+pub const EXIT_UNEXPECTED: u8 = 70;
+/// Exit status of a script whose own input or output failed, for example because the host closed the pipe.
+pub const EXIT_IO: u8 = 74;
+/// Exit status of a wrong command line or a script that is not one.
+pub const EXIT_USAGE: u8 = 64;
