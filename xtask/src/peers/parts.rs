@@ -1,0 +1,128 @@
+//! The parts, and how each is built.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::PeersError;
+use super::install::{Part, finish, part};
+
+const NODE: &str = "install Node.js 20 or newer; the servers from npm run on it";
+const NPM: &str = "install npm, which comes with Node.js";
+const PYTHON: &str = "install Python 3.11 or newer; the servers from PyPI run on it";
+const VENV: &str = "install Python's venv and pip (on Debian: the package python3-venv)";
+const CARGO: &str = "install Rust";
+const GIT: &str = "install git; one of the servers works on a repository";
+
+/// The name of a program, as the platform has it.
+pub(super) const PYTHON_PROGRAM: &str = if cfg!(windows) { "python" } else { "python3" };
+const NPM_PROGRAM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
+/// Where a virtual environment keeps its interpreter.
+pub(super) const VENV_PYTHON: &str = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+
+/// Checks that Node.js is there and new enough.
+pub(super) fn node() -> Result<(), PeersError> {
+    let version = finish(Command::new("node").arg("--version"), "node", NODE)?;
+    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_some_and(|major| major < 20) {
+        return Err(PeersError::TooOld { program: "node", version, remedy: NODE });
+    }
+    Ok(())
+}
+
+/// Checks that Python is there and new enough; what tells this Python from another.
+pub(super) fn python() -> Result<String, PeersError> {
+    let ask = "import sys; print(sys.version_info >= (3, 11), '.'.join(map(str, sys.version_info[:3])), sys.base_prefix)";
+    let answer = finish(Command::new(PYTHON_PROGRAM).args(["-c", ask]), "python3", PYTHON)?;
+    match answer.split_once(' ') {
+        Some(("True", python)) => Ok(python.to_owned()),
+        _ => Err(PeersError::TooOld { program: "python3", version: answer, remedy: PYTHON }),
+    }
+}
+
+/// The servers from npm.
+pub(super) fn npm(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    let files = ["package.json", "package-lock.json", ".npmrc"];
+    let from = peers.join("npm");
+    let inputs = files.iter().map(|name| read(&from.join(name))).collect::<Result<Vec<_>, _>>()?;
+    let build = |folder: &Path| {
+        for (name, text) in files.iter().zip(&inputs) {
+            write(&folder.join(name), text)?;
+        }
+        let mut command = Command::new(NPM_PROGRAM);
+        command.current_dir(folder).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+        finish(&mut command, "npm", NPM).map(drop)
+    };
+    part(cache, &Part { name: "npm", title: "npm packages", inputs: inputs.clone(), build: &build })
+}
+
+/// A virtual environment with exactly what one of the lists of requirements names, and the scripts beside it.
+pub(super) fn python_packages(
+    name: &'static str,
+    title: &'static str,
+    list: &str,
+    python: &str,
+    peers: &Path,
+    cache: &Path,
+) -> Result<PathBuf, PeersError> {
+    let from = peers.join("python").join(format!("requirements-{list}.txt"));
+    let inputs = vec![read(&from)?, python.as_bytes().to_vec()];
+    let build = |folder: &Path| {
+        finish(Command::new(PYTHON_PROGRAM).args(["-m", "venv"]).arg(folder), "python3", VENV)?;
+        // All is frozen, so nothing is resolved; and wheels only, so nothing of theirs runs before a test starts it.
+        let options = ["-m", "pip", "install", "--no-deps", "--only-binary", ":all:", "--quiet", "--no-input", "-r"];
+        let mut command = Command::new(folder.join(VENV_PYTHON));
+        command.env("PIP_DISABLE_PIP_VERSION_CHECK", "1").args(options).arg(&from);
+        finish(&mut command, "pip", VENV).map(drop)
+    };
+    part(cache, &Part { name, title, inputs, build: &build })
+}
+
+/// The server on the official Rust SDK, built here.
+pub(super) fn rmcp(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    let from = peers.join("rmcp-server");
+    let files = ["Cargo.toml", "Cargo.lock", "src/main.rs"];
+    let inputs = files.iter().map(|name| read(&from.join(name))).collect::<Result<Vec<_>, _>>()?;
+    let build = |folder: &Path| {
+        let target = folder.join("target");
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(&from).args(["build", "--locked", "--quiet", "--target-dir"]).arg(&target);
+        finish(command.env_remove("CARGO_BUILD_TARGET"), "cargo", CARGO)?;
+        let program = rmcp_program();
+        let built = target.join("debug").join(&program);
+        std::fs::rename(&built, folder.join(&program)).map_err(PeersError::file(&built))?;
+        std::fs::remove_dir_all(&target).map_err(PeersError::file(&target))
+    };
+    part(cache, &Part { name: "rmcp", title: "the rmcp server", inputs, build: &build })
+}
+
+/// The file name of the server on rmcp.
+pub(super) fn rmcp_program() -> String {
+    format!("rmcp-server{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// A folder with a file and a git repository with a commit, for the servers that work on such.
+pub(super) fn fixtures(cache: &Path) -> Result<PathBuf, PeersError> {
+    let build = |folder: &Path| {
+        for name in ["files", "repository"] {
+            let made = folder.join(name);
+            std::fs::create_dir(&made).map_err(PeersError::file(&made))?;
+        }
+        write(&folder.join("files/hello.txt"), b"hello\n")?;
+        let commit = ["-c", "user.name=Peer", "-c", "user.email=peer@localhost", "-c", "commit.gpgsign=false", "commit"];
+        for arguments in [&["init", "--quiet"][..], &[&commit[..], &["--quiet", "--allow-empty", "-m", "first"]].concat()] {
+            let mut command = Command::new("git");
+            finish(command.current_dir(folder.join("repository")).args(arguments), "git", GIT)?;
+        }
+        Ok(())
+    };
+    part(cache, &Part { name: "fixtures", title: "a folder and a repository", inputs: vec![b"1".to_vec()], build: &build })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, PeersError> {
+    std::fs::read(path).map_err(PeersError::file(path))
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<(), PeersError> {
+    std::fs::write(path, text).map_err(PeersError::file(path))
+}

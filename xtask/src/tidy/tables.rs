@@ -1,0 +1,74 @@
+//! What tidy holds the tree to: every list in one place.
+
+/// A Rust file has fewer lines than this; `tests.rs` and files below `tests/` may have more.
+pub(super) const MAX_LINES: usize = 500;
+
+/// The rules of behaviour that are built: each is named in the doc comment of at least one test.
+pub(super) const RULES: [&str; 39] = [
+    "K1", "K2", "K3", "K4", "K6", "K7", "K9", "K11", "K12", "L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "S1", "S4",
+    "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "O1", "O2", "O3", "O5", "T1", "F1", "F2", "F3", "F5",
+    "R1", "R2",
+];
+
+/// Everything that the pure crate may be built from, however deep.
+pub(super) const PURE_DEPENDENCIES: [&str; 16] = [
+    "bytes",
+    "itoa",
+    "memchr",
+    "proc-macro2",
+    "quote",
+    "seawall-proto",
+    "serde",
+    "serde_core",
+    "serde_derive",
+    "serde_json",
+    "syn",
+    "thiserror",
+    "thiserror-impl",
+    "unicode-general-category",
+    "unicode-ident",
+    "zmij",
+];
+
+/// The crate that does no I/O, reads no clock and starts nothing.
+pub(super) const PURE_CRATE: &str = "seawall-proto";
+
+/// What the pure crate's code may not name: the path's beginning, or any run of its segments.
+pub(super) const IMPURE: [&[&str]; 10] = [
+    &["Instant", "now"],
+    &["SystemTime"],
+    &["std", "fs"],
+    &["std", "io", "stdin"],
+    &["std", "net"],
+    &["std", "os"],
+    &["std", "process"],
+    &["std", "thread"],
+    &["std", "env"],
+    &["tokio"],
+];
+
+/// The crate for tests, which no published crate may need outside its tests.
+pub(super) const TEST_CRATE: &str = "seawall-testkit";
+
+/// Inside these folders a module imports only the modules beside it that its row allows.
+pub(super) const LAYERS: [Layers; 1] = [Layers {
+    folder: "crates/seawall/src",
+    arrows: &[
+        ("client", &["config", "error", "events", "flows", "redact", "results", "transport"]),
+        ("config", &[]),
+        ("error", &["config"]),
+        ("events", &["redact"]),
+        ("flows", &["config", "error"]),
+        ("redact", &["config"]),
+        ("results", &["error"]),
+        ("transport", &["config", "error", "events", "redact"]),
+    ],
+}];
+
+/// One folder's modules and what each may import.
+pub(super) struct Layers {
+    /// The folder, from the root; its `lib.rs` may import everything.
+    pub(super) folder: &'static str,
+    /// A module, and the modules beside it that it may import.
+    pub(super) arrows: &'static [(&'static str, &'static [&'static str])],
+}
