@@ -11,10 +11,19 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         Err(error) => return peers::fail(&error),
     };
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(crate::tree::root()).args(["test", "--workspace"]).args(arguments).env(peers::VARIABLE, cache);
+    cargo
+        .current_dir(crate::tree::root())
+        .args(["test", "--workspace"])
+        .args(arguments)
+        .env(peers::VARIABLE, cache);
     match cargo.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Ok(status) => ExitCode::from(
+            status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(1),
+        ),
         Err(error) => {
             talk::say(format_args!("test: cargo cannot be run: {error}"));
             ExitCode::FAILURE

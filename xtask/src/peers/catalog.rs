@@ -48,16 +48,28 @@ pub(crate) struct Peer {
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} ({}): {}", self.name, self.version, self.kind.as_str(), self.command)?;
-        self.args.iter().try_for_each(|argument| write!(f, " {argument}"))
+        write!(
+            f,
+            "{} {} ({}): {}",
+            self.name,
+            self.version,
+            self.kind.as_str(),
+            self.command
+        )?;
+        self.args
+            .iter()
+            .try_for_each(|argument| write!(f, " {argument}"))
     }
 }
 
 /// The list as JSON: an array of `{name, version, kind, command, args, env, call: {tool, arguments}}`.
 pub(super) fn json(peers: &[Peer]) -> String {
     let peers = peers.iter().map(|peer| {
-        let env: serde_json::Map<_, _> =
-            peer.env.iter().map(|(name, value)| ((*name).to_owned(), Value::from(value.as_str()))).collect();
+        let env: serde_json::Map<_, _> = peer
+            .env
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), Value::from(value.as_str())))
+            .collect();
         json!({
             "name": peer.name,
             "version": peer.version,
@@ -76,30 +88,77 @@ pub(super) fn peers(root: &Path, cache: &Path, places: &Places) -> Result<Vec<Pe
     let files = text(&places.fixtures.join("files"));
     let repository = text(&places.fixtures.join("repository"));
     let memory = text(&cache.join("memory.jsonl"));
-    let lock = |path: &'static str| std::fs::read_to_string(root.join(path)).map_err(PeersError::file(&root.join(path)));
-    let (npm_lock, servers_lock, fastmcp_lock, rmcp_lock) =
-        (lock(NPM_LOCK)?, lock(SERVERS_LOCK)?, lock(FASTMCP_LOCK)?, lock(RMCP_LOCK)?);
+    let lock = |path: &'static str| {
+        std::fs::read_to_string(root.join(path)).map_err(PeersError::file(&root.join(path)))
+    };
+    let (npm_lock, servers_lock, fastmcp_lock, rmcp_lock) = (
+        lock(NPM_LOCK)?,
+        lock(SERVERS_LOCK)?,
+        lock(FASTMCP_LOCK)?,
+        lock(RMCP_LOCK)?,
+    );
     let npm = |name: &'static str, package: &'static str, more: &[&str], call| {
-        let program = places.npm.join("node_modules").join(package).join("dist").join("index.js");
-        let version = npm_version(&npm_lock, package).ok_or(PeersError::NoVersion { path: NPM_LOCK, package })?;
-        Ok(Peer { name, version, command: "node".to_owned(), args: args(&text(&program), more), env: Vec::new(), kind: Kind::Npm, call })
+        let program = places
+            .npm
+            .join("node_modules")
+            .join(package)
+            .join("dist")
+            .join("index.js");
+        let version = npm_version(&npm_lock, package).ok_or(PeersError::NoVersion {
+            path: NPM_LOCK,
+            package,
+        })?;
+        Ok(Peer {
+            name,
+            version,
+            command: "node".to_owned(),
+            args: args(&text(&program), more),
+            env: Vec::new(),
+            kind: Kind::Npm,
+            call,
+        })
     };
-    let python = |name: &'static str, package: &'static str, fastmcp: bool, arguments: &[&str], call| {
-        let (place, lock, path) = if fastmcp {
-            (&places.fastmcp, &fastmcp_lock, FASTMCP_LOCK)
-        } else {
-            (&places.servers, &servers_lock, SERVERS_LOCK)
+    let python =
+        |name: &'static str, package: &'static str, fastmcp: bool, arguments: &[&str], call| {
+            let (place, lock, path) = if fastmcp {
+                (&places.fastmcp, &fastmcp_lock, FASTMCP_LOCK)
+            } else {
+                (&places.servers, &servers_lock, SERVERS_LOCK)
+            };
+            let version =
+                python_version(lock, package).ok_or(PeersError::NoVersion { path, package })?;
+            let (command, args) = (
+                text(&place.join(VENV_PYTHON)),
+                arguments
+                    .iter()
+                    .map(|&argument| argument.to_owned())
+                    .collect(),
+            );
+            Ok(Peer {
+                name,
+                version,
+                command,
+                args,
+                env: Vec::new(),
+                kind: Kind::PyPi,
+                call,
+            })
         };
-        let version = python_version(lock, package).ok_or(PeersError::NoVersion { path, package })?;
-        let (command, args) = (text(&place.join(VENV_PYTHON)), arguments.iter().map(|&argument| argument.to_owned()).collect());
-        Ok(Peer { name, version, command, args, env: Vec::new(), kind: Kind::PyPi, call })
-    };
-    let script = |name: &str| text(&root.join("peers").join("python").join(name));
-    let mut memory_server =
-        npm("server-memory", "@modelcontextprotocol/server-memory", &[], ("read_graph", json!({})))?;
+    let script = |name: &str| text(&places.fixtures.join(name));
+    let mut memory_server = npm(
+        "server-memory",
+        "@modelcontextprotocol/server-memory",
+        &[],
+        ("read_graph", json!({})),
+    )?;
     memory_server.env.push(("MEMORY_FILE_PATH", memory));
     Ok(vec![
-        npm("server-everything", "@modelcontextprotocol/server-everything", &[], ("echo", json!({ "message": "hello" })))?,
+        npm(
+            "server-everything",
+            "@modelcontextprotocol/server-everything",
+            &[],
+            ("echo", json!({ "message": "hello" })),
+        )?,
         npm(
             "server-filesystem",
             "@modelcontextprotocol/server-filesystem",
@@ -130,12 +189,26 @@ pub(super) fn peers(root: &Path, cache: &Path, places: &Places) -> Result<Vec<Pe
             &["-m", "mcp_server_git", "--repository", &repository],
             ("git_status", json!({ "repo_path": repository })),
         )?,
-        python("fastmcp-three", "fastmcp", true, &[&script("fastmcp_three.py")], ("add", json!({ "a": 2, "b": 3 })))?,
-        python("python-sdk", "mcp", false, &[&script("sdk_server.py")], ("add", json!({ "a": 2, "b": 3 })))?,
+        python(
+            "fastmcp-three",
+            "fastmcp",
+            true,
+            &[&script("fastmcp_three.py")],
+            ("add", json!({ "a": 2, "b": 3 })),
+        )?,
+        python(
+            "python-sdk",
+            "mcp",
+            false,
+            &[&script("sdk_server.py")],
+            ("add", json!({ "a": 2, "b": 3 })),
+        )?,
         Peer {
             name: "rmcp",
-            version: cargo_version(&rmcp_lock, "rmcp")
-                .ok_or(PeersError::NoVersion { path: RMCP_LOCK, package: "rmcp" })?,
+            version: cargo_version(&rmcp_lock, "rmcp").ok_or(PeersError::NoVersion {
+                path: RMCP_LOCK,
+                package: "rmcp",
+            })?,
             command: text(&places.rmcp.join(rmcp_program())),
             args: Vec::new(),
             env: Vec::new(),
@@ -146,7 +219,10 @@ pub(super) fn peers(root: &Path, cache: &Path, places: &Places) -> Result<Vec<Pe
 }
 
 fn args(program: &str, more: &[&str]) -> Vec<String> {
-    std::iter::once(program).chain(more.iter().copied()).map(str::to_owned).collect()
+    std::iter::once(program)
+        .chain(more.iter().copied())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn text(path: &Path) -> String {
@@ -155,15 +231,23 @@ fn text(path: &Path) -> String {
 
 pub(super) fn npm_version(lock: &str, package: &str) -> Option<String> {
     let lock: Value = serde_json::from_str(lock).ok()?;
-    Some(lock["packages"][format!("node_modules/{package}")]["version"].as_str()?.to_owned())
+    Some(
+        lock["packages"][format!("node_modules/{package}")]["version"]
+            .as_str()?
+            .to_owned(),
+    )
 }
 
 pub(super) fn python_version(lock: &str, package: &str) -> Option<String> {
-    let line = lock.lines().find_map(|line| line.strip_prefix(package)?.strip_prefix("=="))?;
+    let line = lock
+        .lines()
+        .find_map(|line| line.strip_prefix(package)?.strip_prefix("=="))?;
     Some(line.trim().to_owned())
 }
 
 pub(super) fn cargo_version(lock: &str, package: &str) -> Option<String> {
-    let rest = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?.1;
+    let rest = lock
+        .split_once(&format!("name = \"{package}\"\nversion = \""))?
+        .1;
     Some(rest.split_once('"')?.0.to_owned())
 }

@@ -40,14 +40,34 @@ pub(super) fn everything(root: &Path, cache: &Path) -> Result<Places, PeersError
     std::thread::scope(|scope| {
         let npm = scope.spawn(|| parts::npm(&peers, cache));
         let rmcp = scope.spawn(|| parts::rmcp(&peers, cache));
-        let servers = parts::python_packages("python-servers", "Python servers", "servers", &python, &peers, cache);
-        let fastmcp = parts::python_packages("python-fastmcp", "FastMCP", "fastmcp", &python, &peers, cache);
-        let fixtures = parts::fixtures(cache);
+        let servers = parts::python_packages(
+            "python-servers",
+            "Python servers",
+            "servers",
+            &python,
+            &peers,
+            cache,
+        );
+        let fastmcp = parts::python_packages(
+            "python-fastmcp",
+            "FastMCP",
+            "fastmcp",
+            &python,
+            &peers,
+            cache,
+        );
+        let fixtures = parts::fixtures(&peers, cache);
         let joined = |thread: std::thread::ScopedJoinHandle<'_, _>, part| {
             thread.join().unwrap_or(Err(PeersError::Stopped { part }))
         };
         let (npm, rmcp) = (joined(npm, "npm packages"), joined(rmcp, "the rmcp server"));
-        Ok(Places { npm: npm?, servers: servers?, fastmcp: fastmcp?, rmcp: rmcp?, fixtures: fixtures? })
+        Ok(Places {
+            npm: npm?,
+            servers: servers?,
+            fastmcp: fastmcp?,
+            rmcp: rmcp?,
+            fixtures: fixtures?,
+        })
     })
 }
 
@@ -71,13 +91,19 @@ pub(super) fn part(cache: &Path, part: &Part<'_>) -> Result<PathBuf, PeersError>
         drop(remove(&aside));
         return Err(error);
     }
-    talk::say(format_args!("peers: {} installed ({:.1} s)", part.title, started.elapsed().as_secs_f64()));
+    talk::say(format_args!(
+        "peers: {} installed ({:.1} s)",
+        part.title,
+        started.elapsed().as_secs_f64()
+    ));
     Ok(place)
 }
 
 fn remove(folder: &Path) -> Result<(), PeersError> {
     match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PeersError::file(folder)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(PeersError::file(folder)(error))
+        }
         _ => Ok(()),
     }
 }
@@ -89,12 +115,24 @@ pub(super) fn key(inputs: &[Vec<u8>]) -> String {
         hash.update(input.len().to_le_bytes());
         hash.update(input);
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Runs a command to its end; what it printed is shown only if it fails.
-pub(super) fn finish(command: &mut Command, program: &'static str, remedy: &'static str) -> Result<String, PeersError> {
-    let output = command.output().map_err(|source| PeersError::Missing { program, remedy, source })?;
+pub(super) fn finish(
+    command: &mut Command,
+    program: &'static str,
+    remedy: &'static str,
+) -> Result<String, PeersError> {
+    let output = command.output().map_err(|source| PeersError::Missing {
+        program,
+        remedy,
+        source,
+    })?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
@@ -103,7 +141,11 @@ pub(super) fn finish(command: &mut Command, program: &'static str, remedy: &'sta
     let lines: Vec<&str> = talk.lines().collect();
     let tail = &lines[lines.len().saturating_sub(20)..];
     let talk = tail.iter().map(|line| format!("    {line}\n")).collect();
-    Err(PeersError::Failed { command: format!("{command:?}"), status: output.status, talk })
+    Err(PeersError::Failed {
+        command: format!("{command:?}"),
+        status: output.status,
+        talk,
+    })
 }
 
 /// Writes a file so that a reader sees the old text or the new, never half.

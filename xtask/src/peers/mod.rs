@@ -28,22 +28,40 @@ pub(super) enum PeersError {
     #[error("no cache folder: set {VARIABLE}, XDG_CACHE_HOME or HOME")]
     NoCacheFolder,
     #[error("`{program}` cannot be run: {remedy}")]
-    Missing { program: &'static str, remedy: &'static str, source: io::Error },
+    Missing {
+        program: &'static str,
+        remedy: &'static str,
+        source: io::Error,
+    },
     #[error("`{program}` is version {version}: {remedy}")]
-    TooOld { program: &'static str, version: String, remedy: &'static str },
+    TooOld {
+        program: &'static str,
+        version: String,
+        remedy: &'static str,
+    },
     #[error("`{command}` failed ({status}):\n{talk}")]
-    Failed { command: String, status: ExitStatus, talk: String },
+    Failed {
+        command: String,
+        status: ExitStatus,
+        talk: String,
+    },
     #[error("{}", path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("{path} does not say the version of `{package}`")]
-    NoVersion { path: &'static str, package: &'static str },
+    NoVersion {
+        path: &'static str,
+        package: &'static str,
+    },
     #[error("the installation of {part} stopped halfway")]
     Stopped { part: &'static str },
 }
 
 impl PeersError {
     fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        |source| Self::File { path: path.to_owned(), source }
+        |source| Self::File {
+            path: path.to_owned(),
+            source,
+        }
     }
 }
 
@@ -59,8 +77,12 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
     }
     match install() {
         Ok((_, peers)) if list && json => talk::data(catalog::json(&peers)),
-        Ok((_, peers)) if list => peers.iter().for_each(|peer| talk::data(peer)),
-        Ok((cache, peers)) => talk::say(format_args!("peers: {} ready in {}", peers.len(), cache.display())),
+        Ok((_, peers)) if list => peers.iter().for_each(talk::data),
+        Ok((cache, peers)) => talk::say(format_args!(
+            "peers: {} ready in {}",
+            peers.len(),
+            cache.display()
+        )),
         Err(error) => return fail(&error),
     }
     ExitCode::SUCCESS
@@ -77,15 +99,20 @@ pub(super) fn fail(error: &PeersError) -> ExitCode {
 
 /// Installs what is missing and writes the list; the cache folder and its peers.
 pub(super) fn install() -> Result<(PathBuf, Vec<catalog::Peer>), PeersError> {
-    let cache = cache_folder(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
-        .ok_or(PeersError::NoCacheFolder)?;
+    let cache = cache_folder(|name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    })
+    .ok_or(PeersError::NoCacheFolder)?;
     let cache = std::path::absolute(&cache).map_err(PeersError::file(&cache))?;
     std::fs::create_dir_all(&cache).map_err(PeersError::file(&cache))?;
     let root = tree::root();
     let places = install::everything(&root, &cache)?;
     let peers = catalog::peers(&root, &cache, &places)?;
     let list = cache.join(LIST);
-    install::write_whole(&list, catalog::json(&peers).as_bytes()).map_err(PeersError::file(&list))?;
+    install::write_whole(&list, catalog::json(&peers).as_bytes())
+        .map_err(PeersError::file(&list))?;
     Ok((cache, peers))
 }
 
@@ -97,7 +124,15 @@ fn cache_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let platform = if cfg!(windows) {
         variable("LOCALAPPDATA")
     } else {
-        let own = || variable("HOME").map(|home| home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }));
+        let own = || {
+            variable("HOME").map(|home| {
+                home.join(if cfg!(target_os = "macos") {
+                    "Library/Caches"
+                } else {
+                    ".cache"
+                })
+            })
+        };
         variable("XDG_CACHE_HOME").or_else(own)
     };
     platform.map(|folder| folder.join("seawall").join("peers"))

@@ -18,14 +18,26 @@ pub(super) const PYTHON_PROGRAM: &str = if cfg!(windows) { "python" } else { "py
 const NPM_PROGRAM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 /// Where a virtual environment keeps its interpreter.
-pub(super) const VENV_PYTHON: &str = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+pub(super) const VENV_PYTHON: &str = if cfg!(windows) {
+    "Scripts/python.exe"
+} else {
+    "bin/python"
+};
 
 /// Checks that Node.js is there and new enough.
 pub(super) fn node() -> Result<(), PeersError> {
     let version = finish(Command::new("node").arg("--version"), "node", NODE)?;
-    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    let major = version
+        .trim_start_matches('v')
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok());
     if major.is_some_and(|major| major < 20) {
-        return Err(PeersError::TooOld { program: "node", version, remedy: NODE });
+        return Err(PeersError::TooOld {
+            program: "node",
+            version,
+            remedy: NODE,
+        });
     }
     Ok(())
 }
@@ -33,10 +45,18 @@ pub(super) fn node() -> Result<(), PeersError> {
 /// Checks that Python is there and new enough; what tells this Python from another.
 pub(super) fn python() -> Result<String, PeersError> {
     let ask = "import sys; print(sys.version_info >= (3, 11), '.'.join(map(str, sys.version_info[:3])), sys.base_prefix)";
-    let answer = finish(Command::new(PYTHON_PROGRAM).args(["-c", ask]), "python3", PYTHON)?;
+    let answer = finish(
+        Command::new(PYTHON_PROGRAM).args(["-c", ask]),
+        "python3",
+        PYTHON,
+    )?;
     match answer.split_once(' ') {
         Some(("True", python)) => Ok(python.to_owned()),
-        _ => Err(PeersError::TooOld { program: "python3", version: answer, remedy: PYTHON }),
+        _ => Err(PeersError::TooOld {
+            program: "python3",
+            version: answer,
+            remedy: PYTHON,
+        }),
     }
 }
 
@@ -44,16 +64,33 @@ pub(super) fn python() -> Result<String, PeersError> {
 pub(super) fn npm(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     let files = ["package.json", "package-lock.json", ".npmrc"];
     let from = peers.join("npm");
-    let inputs = files.iter().map(|name| read(&from.join(name))).collect::<Result<Vec<_>, _>>()?;
+    let inputs = files
+        .iter()
+        .map(|name| read(&from.join(name)))
+        .collect::<Result<Vec<_>, _>>()?;
     let build = |folder: &Path| {
         for (name, text) in files.iter().zip(&inputs) {
             write(&folder.join(name), text)?;
         }
         let mut command = Command::new(NPM_PROGRAM);
-        command.current_dir(folder).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+        command.current_dir(folder).args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+        ]);
         finish(&mut command, "npm", NPM).map(drop)
     };
-    part(cache, &Part { name: "npm", title: "npm packages", inputs: inputs.clone(), build: &build })
+    part(
+        cache,
+        &Part {
+            name: "npm",
+            title: "npm packages",
+            inputs: inputs.clone(),
+            build: &build,
+        },
+    )
 }
 
 /// A virtual environment with exactly what one of the lists of requirements names, and the scripts beside it.
@@ -65,35 +102,78 @@ pub(super) fn python_packages(
     peers: &Path,
     cache: &Path,
 ) -> Result<PathBuf, PeersError> {
-    let from = peers.join("python").join(format!("requirements-{list}.txt"));
+    let from = peers
+        .join("python")
+        .join(format!("requirements-{list}.txt"));
     let inputs = vec![read(&from)?, python.as_bytes().to_vec()];
     let build = |folder: &Path| {
-        finish(Command::new(PYTHON_PROGRAM).args(["-m", "venv"]).arg(folder), "python3", VENV)?;
+        finish(
+            Command::new(PYTHON_PROGRAM)
+                .args(["-m", "venv"])
+                .arg(folder),
+            "python3",
+            VENV,
+        )?;
         // All is frozen, so nothing is resolved; and wheels only, so nothing of theirs runs before a test starts it.
-        let options = ["-m", "pip", "install", "--no-deps", "--only-binary", ":all:", "--quiet", "--no-input", "-r"];
+        let options = [
+            "-m",
+            "pip",
+            "install",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--quiet",
+            "--no-input",
+            "-r",
+        ];
         let mut command = Command::new(folder.join(VENV_PYTHON));
-        command.env("PIP_DISABLE_PIP_VERSION_CHECK", "1").args(options).arg(&from);
+        command
+            .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+            .args(options)
+            .arg(&from);
         finish(&mut command, "pip", VENV).map(drop)
     };
-    part(cache, &Part { name, title, inputs, build: &build })
+    part(
+        cache,
+        &Part {
+            name,
+            title,
+            inputs,
+            build: &build,
+        },
+    )
 }
 
 /// The server on the official Rust SDK, built here.
 pub(super) fn rmcp(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     let from = peers.join("rmcp-server");
     let files = ["Cargo.toml", "Cargo.lock", "src/main.rs"];
-    let inputs = files.iter().map(|name| read(&from.join(name))).collect::<Result<Vec<_>, _>>()?;
+    let inputs = files
+        .iter()
+        .map(|name| read(&from.join(name)))
+        .collect::<Result<Vec<_>, _>>()?;
     let build = |folder: &Path| {
         let target = folder.join("target");
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.current_dir(&from).args(["build", "--locked", "--quiet", "--target-dir"]).arg(&target);
+        command
+            .current_dir(&from)
+            .args(["build", "--locked", "--quiet", "--target-dir"])
+            .arg(&target);
         finish(command.env_remove("CARGO_BUILD_TARGET"), "cargo", CARGO)?;
         let program = rmcp_program();
         let built = target.join("debug").join(&program);
         std::fs::rename(&built, folder.join(&program)).map_err(PeersError::file(&built))?;
         std::fs::remove_dir_all(&target).map_err(PeersError::file(&target))
     };
-    part(cache, &Part { name: "rmcp", title: "the rmcp server", inputs, build: &build })
+    part(
+        cache,
+        &Part {
+            name: "rmcp",
+            title: "the rmcp server",
+            inputs,
+            build: &build,
+        },
+    )
 }
 
 /// The file name of the server on rmcp.
@@ -101,22 +181,53 @@ pub(super) fn rmcp_program() -> String {
     format!("rmcp-server{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// A folder with a file and a git repository with a commit, for the servers that work on such.
-pub(super) fn fixtures(cache: &Path) -> Result<PathBuf, PeersError> {
+/// The scripts in `peers/python`.
+const SCRIPTS: [&str; 2] = ["fastmcp_three.py", "sdk_server.py"];
+
+/// The Python scripts, and for the servers that work on such a folder with a file and a git repository with a commit.
+///
+/// Copies, so that the list of peers holds when this checkout is gone.
+pub(super) fn fixtures(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    let from = peers.join("python");
+    let scripts = SCRIPTS
+        .iter()
+        .map(|name| read(&from.join(name)))
+        .collect::<Result<Vec<_>, _>>()?;
     let build = |folder: &Path| {
-        for name in ["files", "repository"] {
-            let made = folder.join(name);
-            std::fs::create_dir(&made).map_err(PeersError::file(&made))?;
+        for (name, text) in SCRIPTS.iter().zip(&scripts) {
+            write(&folder.join(name), text)?;
         }
-        write(&folder.join("files/hello.txt"), b"hello\n")?;
-        let commit = ["-c", "user.name=Peer", "-c", "user.email=peer@localhost", "-c", "commit.gpgsign=false", "commit"];
-        for arguments in [&["init", "--quiet"][..], &[&commit[..], &["--quiet", "--allow-empty", "-m", "first"]].concat()] {
+        let (files, repository) = (folder.join("files"), folder.join("repository"));
+        std::fs::create_dir(&files).map_err(PeersError::file(&files))?;
+        write(&files.join("hello.txt"), b"hello\n")?;
+        std::fs::create_dir(&repository).map_err(PeersError::file(&repository))?;
+        let git = |arguments: &[&str]| {
             let mut command = Command::new("git");
-            finish(command.current_dir(folder.join("repository")).args(arguments), "git", GIT)?;
-        }
-        Ok(())
+            command.current_dir(&repository).args([
+                "-c",
+                "user.name=Peer",
+                "-c",
+                "user.email=peer@localhost",
+            ]);
+            finish(
+                command.args(["-c", "commit.gpgsign=false"]).args(arguments),
+                "git",
+                GIT,
+            )
+            .map(drop)
+        };
+        git(&["init", "--quiet"])?;
+        git(&["commit", "--quiet", "--allow-empty", "--message", "first"])
     };
-    part(cache, &Part { name: "fixtures", title: "a folder and a repository", inputs: vec![b"1".to_vec()], build: &build })
+    part(
+        cache,
+        &Part {
+            name: "fixtures",
+            title: "scripts, a folder and a repository",
+            inputs: scripts.clone(),
+            build: &build,
+        },
+    )
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, PeersError> {

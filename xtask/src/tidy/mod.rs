@@ -32,8 +32,18 @@ struct Finding {
 }
 
 impl Finding {
-    fn new(path: &str, line: impl Into<Option<usize>>, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line: line.into(), what: what.into(), remedy: remedy.into() }
+    fn new(
+        path: &str,
+        line: impl Into<Option<usize>>,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            line: line.into(),
+            what: what.into(),
+            remedy: remedy.into(),
+        }
     }
 }
 
@@ -69,9 +79,16 @@ pub(super) fn run() -> ExitCode {
     }
     let seconds = started.elapsed().as_secs_f64();
     if findings.is_empty() {
-        talk::say(format_args!("tidy: {} files as they should be ({seconds:.1} s)", files.len()));
+        talk::say(format_args!(
+            "tidy: {} files as they should be ({seconds:.1} s)",
+            files.len()
+        ));
         return ExitCode::SUCCESS;
     }
-    talk::say(format_args!("tidy: {} to mend in {} files ({seconds:.1} s)", findings.len(), files.len()));
+    talk::say(format_args!(
+        "tidy: {} to mend in {} files ({seconds:.1} s)",
+        findings.len(),
+        files.len()
+    ));
     ExitCode::FAILURE
 }

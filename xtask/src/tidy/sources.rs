@@ -34,10 +34,20 @@ fn words(file: &SourceFile) -> Vec<Finding> {
         let packed: String = line.split_whitespace().collect();
         if packed.contains("#[allow(") || packed.contains("#![allow(") {
             let remedy = "write #[expect(lint, reason = \"…\")], or mend what the lint says";
-            findings.push(Finding::new(&file.path, number + 1, "an `allow` attribute", remedy));
+            findings.push(Finding::new(
+                &file.path,
+                number + 1,
+                "an `allow` attribute",
+                remedy,
+            ));
         }
         if packed.contains("todo!") {
-            findings.push(Finding::new(&file.path, number + 1, "a `todo!`", "build it, or leave it out"));
+            findings.push(Finding::new(
+                &file.path,
+                number + 1,
+                "a `todo!`",
+                "build it, or leave it out",
+            ));
         }
     }
     findings
@@ -46,8 +56,16 @@ fn words(file: &SourceFile) -> Vec<Finding> {
 fn purity(file: &SourceFile) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for path in file.paths() {
-        let impure = IMPURE.iter().any(|run| path.segments.windows(run.len()).any(|window| window == *run));
-        if impure && findings.last().is_none_or(|last| last.line != Some(path.line)) {
+        let impure = IMPURE.iter().any(|run| {
+            path.segments
+                .windows(run.len())
+                .any(|window| window == *run)
+        });
+        if impure
+            && findings
+                .last()
+                .is_none_or(|last| last.line != Some(path.line))
+        {
             findings.push(Finding::new(
                 &file.path,
                 path.line,

@@ -45,11 +45,17 @@ fn blanks(out: &mut String, chars: &[char]) {
 }
 
 fn word(chars: &[char], from: usize) -> usize {
-    chars[from..].iter().position(|&c| !is_word(c)).map_or(chars.len(), |length| from + length)
+    chars[from..]
+        .iter()
+        .position(|&c| !is_word(c))
+        .map_or(chars.len(), |length| from + length)
 }
 
 fn line_comment(chars: &[char], from: usize) -> usize {
-    chars[from..].iter().position(|&c| c == '\n').map_or(chars.len(), |length| from + length)
+    chars[from..]
+        .iter()
+        .position(|&c| c == '\n')
+        .map_or(chars.len(), |length| from + length)
 }
 
 fn block_comment(chars: &[char], from: usize) -> usize {
@@ -80,7 +86,11 @@ fn string(chars: &[char], from: usize) -> usize {
 /// The end of a character literal; `None` if this quote begins a lifetime.
 fn char_literal(chars: &[char], from: usize) -> Option<usize> {
     match (chars.get(from + 1)?, chars.get(from + 2)) {
-        ('\\', _) => chars.get(from + 3..)?.iter().position(|&c| c == '\'').map(|length| from + 4 + length),
+        ('\\', _) => chars
+            .get(from + 3..)?
+            .iter()
+            .position(|&c| c == '\'')
+            .map(|length| from + 4 + length),
         (_, Some('\'')) => Some(from + 3),
         _ => None,
     }

@@ -28,12 +28,18 @@ impl SourceFile {
     pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let code = code::blank(&text);
-        Self { path: path.into(), text, code }
+        Self {
+            path: path.into(),
+            text,
+            code,
+        }
     }
 
     /// Whether it holds tests only: a `tests.rs`, or anything below a folder `tests`.
     pub(crate) fn is_test(&self) -> bool {
-        self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+        self.path
+            .split('/')
+            .any(|part| part == "tests" || part == "tests.rs")
     }
 
     /// Every path that its code names, `use` trees taken apart.
@@ -71,7 +77,10 @@ pub(crate) fn rust_files(root: &Path) -> io::Result<Vec<SourceFile>> {
                     folders.push(path);
                 }
             } else if kind.is_file() && name.ends_with(".rs") {
-                files.push(SourceFile::new(relative(root, &path), std::fs::read_to_string(&path)?));
+                files.push(SourceFile::new(
+                    relative(root, &path),
+                    std::fs::read_to_string(&path)?,
+                ));
             }
         }
     }

@@ -13,7 +13,11 @@ pub(crate) struct CodePath {
 
 /// Every path of two segments or more, and every single one that a `use` names.
 pub(super) fn of(code: &str) -> Vec<CodePath> {
-    let mut reader = Reader { tokens: tokens(code), at: 0, found: Vec::new() };
+    let mut reader = Reader {
+        tokens: tokens(code),
+        at: 0,
+        found: Vec::new(),
+    };
     while let Some(token) = reader.tokens.get(reader.at) {
         match token.text.as_str() {
             "use" => {
@@ -45,7 +49,10 @@ fn tokens(code: &str) -> Vec<Token> {
                 first.len_utf8()
             };
             let (text, after) = rest.split_at(length);
-            tokens.push(Token { text: text.to_owned(), line: number + 1 });
+            tokens.push(Token {
+                text: text.to_owned(),
+                line: number + 1,
+            });
             rest = after.trim_start();
         }
     }
@@ -105,7 +112,10 @@ impl Reader {
                     }
                     self.at += 1;
                     if self.text(self.at) != "::" {
-                        self.found.push(CodePath { segments: segments.clone(), line });
+                        self.found.push(CodePath {
+                            segments: segments.clone(),
+                            line,
+                        });
                     }
                 }
                 "," | "}" | ";" => return,

@@ -6,7 +6,10 @@ fn code(text: &str) -> String {
 
 fn paths(text: &str) -> Vec<(String, usize)> {
     let found = SourceFile::new("a.rs", text).paths();
-    found.into_iter().map(|path| (path.segments.join("::"), path.line)).collect()
+    found
+        .into_iter()
+        .map(|path| (path.segments.join("::"), path.line))
+        .collect()
 }
 
 #[test]
@@ -21,14 +24,35 @@ fn comments_and_strings_are_blank_and_lines_stay() {
 
 #[test]
 fn a_quote_is_a_character_or_a_lifetime() {
-    assert_eq!(code("f('\"', '\\'', '\\u{7f}') todo!").split_whitespace().last(), Some("todo!"));
-    assert_eq!(code("fn f<'a>(x: &'a str) { \"s\" }").matches('\'').count(), 0);
+    assert_eq!(
+        code("f('\"', '\\'', '\\u{7f}') todo!")
+            .split_whitespace()
+            .last(),
+        Some("todo!")
+    );
+    assert_eq!(
+        code("fn f<'a>(x: &'a str) { \"s\" }").matches('\'').count(),
+        0
+    );
     assert!(code("fn f<'a>(x: &'a str) {}").contains("str"));
 }
 
 #[test]
 fn broken_text_is_read_without_a_panic() {
-    for text in ["\"", "'", "'\\", "r#\"", "/*", "/", "b'", "use a::{b", "use", "use ::", "use a::{{{", "::"] {
+    for text in [
+        "\"",
+        "'",
+        "'\\",
+        "r#\"",
+        "/*",
+        "/",
+        "b'",
+        "use a::{b",
+        "use",
+        "use ::",
+        "use a::{{{",
+        "::",
+    ] {
         let file = SourceFile::new("a.rs", text);
         drop(file.paths());
     }
@@ -36,15 +60,27 @@ fn broken_text_is_read_without_a_panic() {
 
 #[test]
 fn use_trees_are_taken_apart() {
-    let found = paths("use std::{\n  fs,\n  net::{self, TcpStream as T},\n};\npub(crate) use super::x::*;\nuse a;\n");
-    let expected = [("std::fs", 2), ("std::net", 3), ("std::net::TcpStream", 3), ("super::x::*", 5), ("a", 6)];
+    let found = paths(
+        "use std::{\n  fs,\n  net::{self, TcpStream as T},\n};\npub(crate) use super::x::*;\nuse a;\n",
+    );
+    let expected = [
+        ("std::fs", 2),
+        ("std::net", 3),
+        ("std::net::TcpStream", 3),
+        ("super::x::*", 5),
+        ("a", 6),
+    ];
     assert_eq!(found, expected.map(|(path, line)| (path.to_owned(), line)));
 }
 
 #[test]
 fn paths_in_expressions_are_found() {
-    let found = paths("fn f() {\n  let x = crate::client::Call::new(a, std::time::Instant::now());\n}");
-    let expected = [("crate::client::Call::new", 2), ("std::time::Instant::now", 2)];
+    let found =
+        paths("fn f() {\n  let x = crate::client::Call::new(a, std::time::Instant::now());\n}");
+    let expected = [
+        ("crate::client::Call::new", 2),
+        ("std::time::Instant::now", 2),
+    ];
     assert_eq!(found, expected.map(|(path, line)| (path.to_owned(), line)));
 }
 
