@@ -1,0 +1,230 @@
+//! A tool as a flow: its name, its declaration, and the digest of that (F1, F2, F3, F5).
+//!
+//! A flow is what callers see of a tool: a name scoped by its server, a description that says whose text it is, the
+//! server's own schemas by value, and one declaration of authority and effects that all tools share, since a tool is
+//! code that nobody here controls. Arguments are never validated here: the server owns that decision.
+//!
+//! **Invariant:** a declaration is a function of the catalog entry, the server's id and the prefix alone; the same entry
+//! gives the same [`Digest`] in every process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use seawall_proto::Json;
+use seawall_proto::mcp::{Catalog, Tool};
+
+mod canonical;
+mod capability;
+mod digest;
+mod effects;
+#[cfg(test)]
+mod tests;
+
+pub use capability::{Capability, HostAction, InvalidCapability, capabilities};
+pub use digest::{Digest, InvalidDigest};
+pub use effects::{Effects, Mode, OnConflict, Tier};
+
+/// A remote tool as callers see it. Clones share everything.
+///
+/// Its result is a [`ToolResult`](seawall_proto::mcp::ToolResult): `content`, `is_error`, and `structured_content` if the
+/// server sent one. A result that says `isError` is data, not a failure of the call.
+#[derive(Clone)]
+pub struct Flow(Arc<Declaration>);
+
+struct Declaration {
+    name: String,
+    server: Arc<str>,
+    tool: String,
+    description: String,
+    input: Json,
+    output: Option<Json>,
+    digest: Digest,
+}
+
+impl Flow {
+    /// The flow of one tool (F1).
+    #[must_use]
+    pub fn of(tool: &Tool, server: &Arc<str>, prefix: &str) -> Self {
+        let name = format!("{prefix}/{}", tool.name());
+        let mut description = format!("MCP tool \"{}\" on server \"{server}\"", tool.name());
+        if let Some(text) = tool.description() {
+            description.push_str(". Server-supplied description: ");
+            description.push_str(text);
+        }
+        let digest = Digest::of_declaration(
+            &name,
+            &description,
+            tool.input_schema(),
+            tool.output_schema(),
+        );
+        Self(Arc::new(Declaration {
+            name,
+            server: Arc::clone(server),
+            tool: tool.name().to_owned(),
+            description,
+            input: tool.input_schema().clone(),
+            output: tool.output_schema().cloned(),
+            digest,
+        }))
+    }
+
+    /// `<prefix>/<tool>`. A tool's name has no `/`, so the last one ends the prefix.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The id of the server.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.0.server
+    }
+
+    /// The tool's own name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    /// What the tool is, and the server's words about it marked as the server's. Text for display: not sanitised.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.0.description
+    }
+
+    /// The server's input schema, byte for byte. Any object is accepted as input: the server validates it.
+    #[must_use]
+    pub fn input_document(&self) -> &Json {
+        &self.0.input
+    }
+
+    /// The server's output schema, byte for byte, if it declared one.
+    #[must_use]
+    pub fn output_document(&self) -> Option<&Json> {
+        self.0.output.as_ref()
+    }
+
+    /// What a call may do to the host: every [`HostAction`] on every resource (F2). A ceiling; grants narrow it.
+    #[must_use]
+    pub fn capabilities(&self) -> &'static [Capability] {
+        capabilities()
+    }
+
+    /// What a call may do to the world (F2): the same for every tool.
+    #[must_use]
+    pub fn effects(&self) -> Effects {
+        Effects::OPAQUE
+    }
+
+    /// The digest of all of the above (F3). A call made under another digest was made for another declaration.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.0.digest
+    }
+}
+
+impl fmt::Debug for Flow {
+    /// Name, server and digest; never the server's description or schemas.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flow")
+            .field("name", &self.0.name)
+            .field("server", &self.0.server)
+            .field("digest", &self.0.digest)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A selection of tools that the catalog cannot satisfy (K11).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// `include` names tools that the catalog lacks; the connect fails with `tool_not_found`.
+    #[error(
+        "its catalog lacks {}, which the configuration includes",
+        quoted(missing)
+    )]
+    MissingTools {
+        /// The names, as configured, each once, in the configured order.
+        missing: Vec<String>,
+    },
+}
+
+/// Two flows of one name (F5).
+///
+/// The text names the servers, whose ids are configured, and not the flow, whose name a server chose.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "servers {first:?} and {second:?} give two flows the same name; set another namePrefix on one"
+)]
+pub struct DuplicateFlow {
+    /// The name that both have.
+    pub name: String,
+    /// The server of the flow that came first.
+    pub first: String,
+    /// The server of the other one.
+    pub second: String,
+}
+
+/// The prefix of a server's flows where its entry sets no `namePrefix`: `mcp/<server>`.
+#[must_use]
+pub fn default_prefix(server: &str) -> String {
+    format!("mcp/{server}")
+}
+
+/// The flows of a catalog, in its order: tools that `include` names, or all if it is empty, without those that `exclude`
+/// names (K11). Names are exact. A tool that was quarantined is not in the catalog.
+///
+/// # Errors
+/// [`ProjectError::MissingTools`] if `include` names a tool that the catalog lacks, also when `exclude` names it too.
+/// An `exclude` that matches nothing is fine: what it asks for is so.
+pub fn project(
+    catalog: &Catalog,
+    server: &Arc<str>,
+    prefix: &str,
+    include: &[String],
+    exclude: &[String],
+) -> Result<Vec<Flow>, ProjectError> {
+    let mut included = BTreeSet::new();
+    let mut missing = Vec::new();
+    for name in include {
+        if included.insert(name.as_str()) && catalog.get(name).is_none() {
+            missing.push(name.clone());
+        }
+    }
+    if !missing.is_empty() {
+        return Err(ProjectError::MissingTools { missing });
+    }
+    let excluded: BTreeSet<&str> = exclude.iter().map(String::as_str).collect();
+    Ok(catalog
+        .tools()
+        .iter()
+        .filter(|tool| included.is_empty() || included.contains(tool.name()))
+        .filter(|tool| !excluded.contains(tool.name()))
+        .map(|tool| Flow::of(tool, server, prefix))
+        .collect())
+}
+
+/// All flows together, in the order given (F5).
+///
+/// # Errors
+/// [`DuplicateFlow`] for the first flow whose name an earlier one has.
+pub fn compose(flows: impl IntoIterator<Item = Flow>) -> Result<Vec<Flow>, DuplicateFlow> {
+    let flows: Vec<Flow> = flows.into_iter().collect();
+    let mut seen: HashMap<&str, &Flow> = HashMap::with_capacity(flows.len());
+    for flow in &flows {
+        if let Some(first) = seen.insert(flow.name(), flow) {
+            return Err(DuplicateFlow {
+                name: flow.name().to_owned(),
+                first: first.server().to_owned(),
+                second: flow.server().to_owned(),
+            });
+        }
+    }
+    Ok(flows)
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    quoted.join(", ")
+}

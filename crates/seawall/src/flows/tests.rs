@@ -1,0 +1,203 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use seawall_proto::connection::{ClientConfig, Connection, Time};
+use seawall_proto::mcp::Catalog;
+
+use super::*;
+
+/// The catalog that a session has after a server listed these entries.
+pub(crate) fn catalog(tools: &str) -> Arc<Catalog> {
+    let now = Time::from_epoch(Duration::ZERO);
+    let mut connection = Connection::client(now, ClientConfig::new("0"));
+    let initialized = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}"#;
+    let listed = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tools}]}}}}"#);
+    for frame in [initialized, &listed] {
+        let written = connection.transmit().map(<[u8]>::len).sum();
+        connection.handle_written(written);
+        connection.handle_frame(now, &Bytes::copy_from_slice(frame.as_bytes()));
+    }
+    let reason = connection.close_reason().cloned();
+    Arc::clone(
+        connection
+            .catalog()
+            .unwrap_or_else(|| panic!("no catalog: {reason:?}")),
+    )
+}
+
+fn three() -> Arc<Catalog> {
+    catalog(
+        r#"{"name":"add","description":"Adds.","inputSchema":{ "type":"object","x":1.50 },"outputSchema":{"type":"object"}},
+           {"name":"sub","inputSchema":{"type":"object"}},
+           {"name":"mul","description":"","inputSchema":{"type":"object"}}"#,
+    )
+}
+
+fn flows(include: &[&str], exclude: &[&str]) -> Result<Vec<String>, ProjectError> {
+    let own = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<Vec<_>>()
+    };
+    let flows = project(
+        &three(),
+        &"calc".into(),
+        "mcp/calc",
+        &own(include),
+        &own(exclude),
+    )?;
+    Ok(flows.iter().map(|flow| flow.tool().to_owned()).collect())
+}
+
+/// F1
+#[test]
+fn a_tool_becomes_a_flow() {
+    let flows = project(&three(), &"calc".into(), &default_prefix("calc"), &[], &[]).unwrap();
+    let flow = &flows[0];
+    assert_eq!(flow.name(), "mcp/calc/add");
+    assert_eq!((flow.server(), flow.tool()), ("calc", "add"));
+    assert_eq!(
+        flow.description(),
+        r#"MCP tool "add" on server "calc". Server-supplied description: Adds."#
+    );
+    // By value: byte for byte what the server sent.
+    assert_eq!(
+        flow.input_document().as_str(),
+        r#"{ "type":"object","x":1.50 }"#
+    );
+    assert_eq!(
+        flow.output_document().map(Json::as_str),
+        Some(r#"{"type":"object"}"#)
+    );
+    assert_eq!(flows[1].description(), r#"MCP tool "sub" on server "calc""#);
+    assert_eq!(flows[1].output_document(), None);
+    assert_eq!(
+        flows[2].description(),
+        r#"MCP tool "mul" on server "calc". Server-supplied description: "#
+    );
+    let prefixed = project(&three(), &"calc".into(), "maths", &[], &[]).unwrap();
+    assert_eq!(prefixed[0].name(), "maths/add");
+    assert_ne!(prefixed[0].digest(), flow.digest());
+}
+
+#[test]
+fn debug_shows_nothing_of_the_servers_text() {
+    let flows = project(&three(), &"calc".into(), "p", &[], &[]).unwrap();
+    let debug = format!("{:?}", flows[0]);
+    assert!(debug.contains("p/add") && !debug.contains("Adds"));
+}
+
+/// F2: one capability per action, each of which parses, at `**`; nothing else.
+#[test]
+fn capabilities_are_one_per_host_action() {
+    let declared: Vec<&str> = capabilities().iter().map(Capability::as_str).collect();
+    let expected: Vec<String> = HostAction::ALL
+        .iter()
+        .map(|action| format!("{action}:**"))
+        .collect();
+    assert_eq!(declared, expected);
+    let distinct: BTreeSet<&str> = declared.iter().copied().collect();
+    assert_eq!(distinct.len(), declared.len());
+    insta::assert_snapshot!(declared.join(" "), @"fs:read:** fs:write:** net:get:** net:post:** net:put:** net:patch:** net:delete:** net:connect:** net:listen:** proc:spawn:** proc:signal:** env:read:** secret:read:**");
+    let flows = project(&three(), &"calc".into(), "p", &[], &[]).unwrap();
+    assert!(
+        flows
+            .iter()
+            .all(|flow| flow.capabilities() == capabilities())
+    );
+}
+
+/// F2
+#[test]
+fn effects_are_the_most_cautious() {
+    let flows = project(&three(), &"calc".into(), "p", &[], &[]).unwrap();
+    let effects = serde_json::to_string(&flows[0].effects()).unwrap();
+    assert_eq!(
+        effects,
+        r#"{"reads":["**"],"writes":["**"],"mode":"expected","onConflict":"serialize","tier":"irreversible"}"#
+    );
+}
+
+/// F2, F4: a bare wildcard parses as nothing; a resource may hold colons.
+#[test]
+fn a_capability_has_three_parts() {
+    let capability: Capability = "net:get:https://a.example:8443/x".parse().unwrap();
+    assert_eq!(capability.namespace(), "net");
+    assert_eq!(capability.operation(), "get");
+    assert_eq!(capability.resource(), "https://a.example:8443/x");
+    assert_eq!(capability.to_string(), "net:get:https://a.example:8443/x");
+    for wrong in [
+        "", "*", "**", "net", "net:get", "net:get:", ":get:x", "net::x", "::",
+    ] {
+        assert_eq!(wrong.parse::<Capability>(), Err(InvalidCapability));
+    }
+    let json = serde_json::to_string(&capability).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Capability>(&json).unwrap(),
+        capability
+    );
+    assert!(serde_json::from_str::<Capability>("\"*\"").is_err());
+}
+
+/// K11
+#[test]
+fn include_and_exclude_are_exact_and_exclude_wins() {
+    assert_eq!(flows(&[], &[]).unwrap(), ["add", "sub", "mul"]);
+    assert_eq!(flows(&["mul", "add", "mul"], &[]).unwrap(), ["add", "mul"]);
+    assert_eq!(flows(&["mul", "add"], &["add", "gone"]).unwrap(), ["mul"]);
+    assert_eq!(flows(&[], &["Add", "ad", "sub"]).unwrap(), ["add", "mul"]);
+}
+
+/// K11
+#[test]
+fn an_include_that_the_catalog_lacks_is_named() {
+    let error = flows(&["gone", "add", "a\nb", "gone"], &["gone"]).unwrap_err();
+    let ProjectError::MissingTools { missing } = &error;
+    assert_eq!(missing, &["gone", "a\nb"]);
+    assert_eq!(
+        error.to_string(),
+        r#"its catalog lacks "gone", "a\nb", which the configuration includes"#
+    );
+}
+
+/// F5
+#[test]
+fn duplicate_flow_names_fail_the_composition() {
+    let of =
+        |server: &str, prefix: &str| project(&three(), &server.into(), prefix, &[], &[]).unwrap();
+    let both = compose([of("one", "mcp/one"), of("two", "mcp/two")].concat()).unwrap();
+    assert_eq!(both.len(), 6);
+    let error = compose([of("one", "x"), of("two", "x")].concat()).unwrap_err();
+    assert_eq!(
+        (
+            error.name.as_str(),
+            error.first.as_str(),
+            error.second.as_str()
+        ),
+        ("x/add", "one", "two")
+    );
+    // O1: the tool's name is the server's text.
+    assert!(!error.to_string().contains("add"));
+}
+
+proptest! {
+    /// F3: no schema that a catalog holds makes the projection panic, and its digest is a function of the entry.
+    #[test]
+    fn any_catalog_is_projected(key: String, text: String, number: f64) {
+        let number = if number.is_finite() { number } else { 0.0 };
+        let entry = format!(
+            r#"{{"name":"t","description":{1},"inputSchema":{{"type":"object",{0}:[{1},{2}],{0}:"\ud800{3}"}}}}"#,
+            serde_json::to_string(&key).unwrap(),
+            serde_json::to_string(&text).unwrap(),
+            number,
+            "\\udfff",
+        );
+        prop_assume!(key != "type");
+        let one = project(&catalog(&entry), &"s".into(), "p", &[], &[]).unwrap();
+        let two = project(&catalog(&entry), &"s".into(), "p", &[], &[]).unwrap();
+        prop_assert_eq!(one[0].digest(), two[0].digest());
+    }
+}
