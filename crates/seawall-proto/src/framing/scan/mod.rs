@@ -132,9 +132,11 @@ impl Scanner<'_> {
             // A value stands here.
             let depth = self.stack.depth;
             let kind = self.kind()?;
+            // Taken whether or not anyone is told, so that it never reaches an element that stands later.
+            let own_key = key.take();
             if depth == 1 || (depth == 2 && self.watches_grandchildren()) {
                 self.open[depth - 1] = Some(Open {
-                    key: key.take(),
+                    key: own_key,
                     start: self.at,
                     kind,
                 });
