@@ -29,11 +29,14 @@ pub(super) struct Envelope {
     /// Keys that the protocol does not know, kept only to find duplicates.
     others: HashSet<String>,
     duplicate: bool,
+    /// Of the member under way.
     inner: Inner,
+    /// Of `result`, once it ended; members may stand after it.
+    inner_of_result: Inner,
 }
 
 /// The well-known members one level down, of whichever member is under way.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 struct Inner {
     content: Option<Range<usize>>,
     structured_content: Option<Range<usize>>,
@@ -62,6 +65,7 @@ impl Envelope {
             self.inner.ambiguous |= slot.replace(child.value.clone()).is_some();
             return;
         }
+        let inner = std::mem::take(&mut self.inner);
         let slot = match &*key {
             "jsonrpc" => &mut self.jsonrpc,
             "id" => &mut self.id,
@@ -71,12 +75,11 @@ impl Envelope {
             "error" => &mut self.error,
             _ => {
                 self.duplicate |= !self.others.insert(key.into_owned());
-                self.inner = Inner::default();
                 return;
             }
         };
-        if &*key != "result" {
-            self.inner = Inner::default();
+        if &*key == "result" {
+            self.inner_of_result = inner;
         }
         let member = Member {
             value: child.value.clone(),
@@ -136,13 +139,13 @@ impl Envelope {
             (None, None) => Err(Malformed::Empty),
             (Some(result), None) => {
                 let id = id.ok_or(Malformed::ResultWithoutId)?;
-                let result_part = part(&result.value);
+                let inner = &self.inner_of_result;
                 let reply = Reply {
-                    content: self.inner.content.as_ref().map(part),
-                    structured_content: self.inner.structured_content.as_ref().map(part),
-                    is_error: self.inner.is_error.as_ref().map(part),
-                    ambiguous: self.inner.ambiguous,
-                    result: result_part,
+                    content: inner.content.as_ref().map(part),
+                    structured_content: inner.structured_content.as_ref().map(part),
+                    is_error: inner.is_error.as_ref().map(part),
+                    ambiguous: inner.ambiguous,
+                    result: part(&result.value),
                 };
                 Ok(Inbound::Response {
                     id,
