@@ -1,6 +1,6 @@
 //! Newline-delimited frames out of a stream of bytes (L3).
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
 #[cfg(test)]
 mod tests;
@@ -81,10 +81,9 @@ impl LineDecoder {
             return Err(FrameTooLong { limit: self.limit });
         }
         if end < HAND_OVER_BYTES {
-            let line = self.buffer.split_to(newline + 1);
-            return Ok(Some(Bytes::copy_from_slice(
-                line.get(..end).unwrap_or_default(),
-            )));
+            let frame = Bytes::copy_from_slice(self.buffer.get(..end).unwrap_or_default());
+            self.buffer.advance(newline + 1);
+            return Ok(Some(frame));
         }
         let rest = self.buffer.split_off(newline + 1);
         let mut frame = std::mem::take(&mut self.buffer);
