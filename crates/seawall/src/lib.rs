@@ -1,7 +1,9 @@
 //! An MCP host that keeps untrusted servers on their side of the wall.
 
 pub mod config;
+pub mod events;
 pub mod flows;
+pub mod redact;
 
 pub use config::ServerConfig;
 pub use seawall_proto::limits::{self, InvalidTools, Limits};

@@ -50,7 +50,7 @@ const TOKEN_PREFIXES: [&str; 22] = [
 ];
 
 /// Whether a variable, header or query parameter of this name holds a credential: singular, plural or numbered (R1).
-pub(super) fn is_credential_name(name: &str) -> bool {
+pub(crate) fn is_credential_name(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');
     let lower = name.to_ascii_lowercase();
     let singular = lower.strip_suffix('s').unwrap_or(&lower);

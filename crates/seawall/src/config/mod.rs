@@ -17,6 +17,7 @@ mod server;
 mod surroundings;
 
 pub use builder::ServerConfigBuilder;
+pub(crate) use credentials::is_credential_name;
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
 pub use server::{
     CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,

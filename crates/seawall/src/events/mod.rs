@@ -1,0 +1,114 @@
+//! What a server said beside the protocol, for a host that asks: an [`Observer`] is told [`Diagnostic`]s.
+//!
+//! Without an observer nothing is kept. Remote text is redacted, bounded where it can be long, and [`Hidden`]: it shows
+//! itself only to who asks for it by name. Nothing here ever reaches a public error.
+//!
+//! **Invariant:** redaction comes before any cut.
+
+mod hidden;
+mod stderr;
+#[cfg(test)]
+mod tests;
+
+use seawall_proto::jsonrpc::{ErrorObject, Noise};
+use seawall_proto::limits::MAX_NOISE_CHARS;
+use seawall_proto::mcp::ToolFault;
+
+pub use hidden::Hidden;
+pub use stderr::{StderrTail, WITHHELD_LINE};
+
+use crate::redact::Redactor;
+
+/// Takes the diagnostics of the connections it is installed on.
+pub trait Observer: Send + Sync {
+    /// Called by the connection's own task with the server's id: return soon.
+    fn observe(&self, server: &str, diagnostic: &Diagnostic);
+}
+
+/// Something that a server did or said beside the protocol.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Diagnostic {
+    /// What it wrote to stderr (S12).
+    Stderr {
+        /// The last `maxStderrBytes` bytes, redacted.
+        tail: Hidden,
+        /// Lines in all.
+        lines: u64,
+        /// Those of them that were withheld for their length.
+        withheld: u64,
+    },
+    /// A line on stdout that is no message (S6).
+    Noise {
+        /// What it was instead.
+        kind: Noise,
+        /// The first 200 characters, redacted.
+        text: Hidden,
+    },
+    /// An error that answers no request: its `id` is null (S6).
+    UncorrelatedError {
+        /// Its JSON-RPC code.
+        code: i64,
+        /// Its message, redacted.
+        message: Hidden,
+    },
+    /// The error that failed a request.
+    RemoteError {
+        /// Its JSON-RPC code.
+        code: i64,
+        /// Its message, redacted.
+        message: Hidden,
+    },
+    /// Notifications that Seawall does nothing with.
+    Notifications {
+        /// How many so far.
+        count: u64,
+    },
+    /// A tool that was left out of the catalog (L7).
+    QuarantinedTool {
+        /// Its index in the listing, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: ToolFault,
+    },
+}
+
+impl Diagnostic {
+    /// What `tail` holds by now.
+    #[must_use]
+    pub fn stderr(tail: &StderrTail) -> Self {
+        Self::Stderr {
+            tail: Hidden::new(tail.text()),
+            lines: tail.lines(),
+            withheld: tail.withheld(),
+        }
+    }
+
+    /// A line of noise, redacted and then cut to [`MAX_NOISE_CHARS`] characters.
+    #[must_use]
+    pub fn noise(kind: Noise, line: &[u8], redactor: &Redactor) -> Self {
+        let text = redactor.redact_bytes_lossy(line);
+        Self::Noise {
+            kind,
+            text: Hidden::new(text.chars().take(MAX_NOISE_CHARS).collect::<String>()),
+        }
+    }
+
+    /// An error that answers no request, redacted.
+    #[must_use]
+    pub fn uncorrelated_error(error: &ErrorObject, redactor: &Redactor) -> Self {
+        Self::UncorrelatedError {
+            code: error.code,
+            message: Hidden::new(redactor.redact(&error.message)),
+        }
+    }
+
+    /// An error that failed a request, redacted.
+    #[must_use]
+    pub fn remote_error(error: &ErrorObject, redactor: &Redactor) -> Self {
+        Self::RemoteError {
+            code: error.code,
+            message: Hidden::new(redactor.redact(&error.message)),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Takes secrets out of text that is recorded: diagnostics, logs, errors shown beside the public ones (R1, R2, R3).
+//!
+//! A [`Redactor`] is built from what a connection was given (its environment, its tokens) and knows each secret in
+//! every form in which a peer is likely to say it back. It never learns secrets from text, and never guesses.
+//!
+//! **Invariant:** one pass over the text whatever the number of secrets; whoever cuts a text redacts it first.
+
+mod forms;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt;
+use std::sync::Arc;
+
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Anchored, MatchKind};
+use secrecy::zeroize::Zeroizing;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::config::is_credential_name;
+
+/// What stands where a secret stood.
+pub const MARKER: &str = "[redacted]";
+/// A value of fewer characters is not replaced on its own: it would be found in innocent text (R2).
+pub const MIN_SECRET_CHARS: usize = 8;
+/// So many of the newest provided tokens are known (R1).
+pub const MAX_TOKENS: usize = 16;
+
+/// Replaces known secrets in text. Cheap to clone; the default one knows none.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    secrets: Secrets,
+}
+
+#[derive(Clone, Default)]
+enum Secrets {
+    #[default]
+    None,
+    Known(Arc<NFA>),
+    /// They are too large to look for. Nothing may pass then.
+    TooLarge,
+}
+
+impl Redactor {
+    /// Starts with no secret.
+    #[must_use]
+    pub fn builder() -> RedactorBuilder {
+        RedactorBuilder::default()
+    }
+
+    /// The text with every secret replaced by [`MARKER`]; secrets that overlap or touch by one.
+    ///
+    /// The text must be whole: a secret that was cut is not found.
+    #[must_use]
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let automaton = match &self.secrets {
+            Secrets::None => return Cow::Borrowed(text),
+            Secrets::TooLarge if text.is_empty() => return Cow::Borrowed(text),
+            Secrets::TooLarge => return Cow::Borrowed(MARKER),
+            Secrets::Known(automaton) => automaton,
+        };
+        let Some(found) = find(automaton, text.as_bytes()) else {
+            return Cow::Borrowed(MARKER);
+        };
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut redacted = String::with_capacity(text.len());
+        let mut done = 0;
+        for (start, end) in found {
+            // Both are borders of characters: needles and text are UTF-8.
+            redacted.push_str(text.get(done..start).unwrap_or_default());
+            redacted.push_str(MARKER);
+            done = end;
+        }
+        redacted.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(redacted)
+    }
+
+    /// As [`redact`](Self::redact), for a line that may not be UTF-8: what is not becomes U+FFFD.
+    #[must_use]
+    pub fn redact_bytes_lossy(&self, bytes: &[u8]) -> String {
+        self.redact(&String::from_utf8_lossy(bytes)).into_owned()
+    }
+}
+
+/// Shows no secret, and not how many there are.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
+
+/// Collects the secrets of a [`Redactor`].
+#[derive(Default)]
+pub struct RedactorBuilder {
+    values: Vec<SecretString>,
+    tokens: Vec<SecretString>,
+}
+
+impl RedactorBuilder {
+    /// Adds the values of those variables whose names end in a credential word: `GITHUB_TOKEN`, `API_KEYS`,
+    /// `PGPASSWORD`, `TOKEN2` (R1). The others are no secrets.
+    #[must_use]
+    pub fn environment<K: AsRef<OsStr>, V: AsRef<OsStr>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        for (name, value) in variables {
+            if is_credential_name(&name.as_ref().to_string_lossy()) {
+                self = self.secret(&value.as_ref().to_string_lossy());
+            }
+        }
+        self
+    }
+
+    /// Adds a provided token. Only the newest [`MAX_TOKENS`] are kept.
+    #[must_use]
+    pub fn token(mut self, token: &str) -> Self {
+        self.tokens.push(SecretString::from(token));
+        let excess = self.tokens.len().saturating_sub(MAX_TOKENS);
+        self.tokens.drain(..excess);
+        self
+    }
+
+    /// Adds any other value that is a secret wherever it stands, for example a part of a URL.
+    #[must_use]
+    pub fn secret(mut self, value: &str) -> Self {
+        self.values.push(SecretString::from(value));
+        self
+    }
+
+    /// The redactor that knows these secrets.
+    #[must_use]
+    pub fn build(self) -> Redactor {
+        let mut needles: Vec<Zeroizing<String>> = self
+            .values
+            .iter()
+            .chain(&self.tokens)
+            .flat_map(|value| forms::of(value.expose_secret()))
+            .collect();
+        needles.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        needles.dedup_by(|a, b| a.as_str() == b.as_str());
+        if needles.is_empty() {
+            return Redactor::default();
+        }
+        let built = NFA::builder()
+            .match_kind(MatchKind::Standard)
+            .build(needles.iter().map(|needle| needle.as_bytes()));
+        Redactor {
+            secrets: built.map_or(Secrets::TooLarge, |automaton| {
+                Secrets::Known(Arc::new(automaton))
+            }),
+        }
+    }
+}
+
+/// Shows no secret.
+impl fmt::Debug for RedactorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedactorBuilder").finish_non_exhaustive()
+    }
+}
+
+/// Where secrets stand, merged, in order. `None` if the search cannot be done.
+///
+/// At each byte only the longest secret that ends there counts, and it is the first that a state lists: the shorter
+/// ones lie inside it. So the work is one step per byte however many secrets nest, which the library's own iterator
+/// over overlapping matches does not give.
+fn find(automaton: &NFA, text: &[u8]) -> Option<Vec<(usize, usize)>> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut state = automaton.start_state(Anchored::No).ok()?;
+    for (at, &byte) in text.iter().enumerate() {
+        state = automaton.next_state(Anchored::No, state, byte);
+        if !automaton.is_match(state) {
+            continue;
+        }
+        let end = at + 1;
+        let mut start =
+            end.saturating_sub(automaton.pattern_len(automaton.match_pattern(state, 0)));
+        while let Some((earlier, _)) = found.pop_if(|(_, end)| *end >= start) {
+            start = start.min(earlier);
+        }
+        found.push((start, end));
+    }
+    Some(found)
+}

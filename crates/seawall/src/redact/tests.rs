@@ -1,0 +1,283 @@
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SECRET: &str = "p/ä\"& 😀~b";
+
+fn knowing(secret: &str) -> Redactor {
+    Redactor::builder().secret(secret).build()
+}
+
+/// R1: only variables whose names end in a credential word.
+#[test]
+fn environment_is_chosen_by_name() {
+    let names = [
+        "GITHUB_TOKEN",
+        "API_KEYS",
+        "PGPASSWORD",
+        "DB_PASS",
+        "AUTHORIZATION",
+        "SESSION_COOKIE",
+        "TOKEN2",
+        "api_secret",
+    ];
+    for name in names {
+        let redactor = Redactor::builder()
+            .environment([(name, "value-of-it")])
+            .build();
+        assert_eq!(
+            redactor.redact("a value-of-it b"),
+            "a [redacted] b",
+            "{name}"
+        );
+    }
+    for name in ["HOME", "TOKENIZER", "COMPASS", "LOG_LEVEL"] {
+        let redactor = Redactor::builder()
+            .environment([(name, "value-of-it")])
+            .build();
+        assert_eq!(
+            redactor.redact("a value-of-it b"),
+            "a value-of-it b",
+            "{name}"
+        );
+    }
+}
+
+/// R1: maps of text and lists of the system's strings will do.
+#[test]
+fn environment_comes_in_any_shape() {
+    let map = BTreeMap::from([("A_TOKEN".to_owned(), "12345678".to_owned())]);
+    let list = vec![(OsString::from("B_TOKEN"), OsString::from("abcdefgh"))];
+    let redactor = Redactor::builder()
+        .environment(&map)
+        .environment(list)
+        .build();
+    assert_eq!(
+        redactor.redact("12345678,abcdefgh"),
+        "[redacted],[redacted]"
+    );
+}
+
+/// R1: raw, JSON-escaped, percent- and form-encoded, in either hex case.
+#[test]
+fn every_form_is_replaced() {
+    let redactor = knowing(SECRET);
+    let forms = [
+        SECRET,
+        r#"p/ä\"& 😀~b"#,
+        r#"p\/ä\"& 😀~b"#,
+        r#"p/\u00e4\"& \ud83d\ude00~b"#,
+        r#"p\/\u00E4\"& \uD83D\uDE00~b"#,
+        r#"p/ä\"\u0026 😀~b"#,
+        "p%2F%C3%A4%22%26%20%F0%9F%98%80~b",
+        "p%2f%c3%a4%22%26%20%f0%9f%98%80~b",
+        "p/%C3%A4%22%26%20%F0%9F%98%80~b",
+        "p%2F%C3%A4%22%26+%F0%9F%98%80%7Eb",
+        "p%2f%c3%a4%22%26+%f0%9f%98%80~b",
+        "p/%C3%A4%22&%20%F0%9F%98%80~b",
+    ];
+    for form in forms {
+        assert_eq!(
+            redactor.redact(&format!("<{form}>")),
+            "<[redacted]>",
+            "{form}"
+        );
+    }
+}
+
+/// R1: control characters, as JSON writes them.
+#[test]
+fn control_characters_are_found_escaped() {
+    let redactor = knowing("a\tb\u{1f}cdefgh");
+    for form in [
+        "a\tb\u{1f}cdefgh",
+        r"a\tb\u001fcdefgh",
+        r"a\tb\u001Fcdefgh",
+        "a%09b%1Fcdefgh",
+        "a%09b%1fcdefgh",
+    ] {
+        assert_eq!(redactor.redact(form), MARKER, "{form:?}");
+    }
+}
+
+/// R1: what libraries make of a secret is what is looked for.
+#[test]
+fn encoders_in_use_are_known() {
+    let redactor = knowing(SECRET);
+    let mut url = url::Url::parse("https://host/").unwrap();
+    url.query_pairs_mut().append_pair("k", SECRET);
+    assert_eq!(redactor.redact(url.as_str()), "https://host/?k=[redacted]");
+    url.set_query(Some(SECRET));
+    assert_eq!(redactor.redact(url.as_str()), "https://host/?[redacted]");
+    url.set_query(None);
+    url.path_segments_mut().unwrap().push(SECRET);
+    assert_eq!(redactor.redact(url.as_str()), "https://host/[redacted]");
+    let json = serde_json::to_string(SECRET).unwrap();
+    assert_eq!(redactor.redact(&json), "\"[redacted]\"");
+}
+
+/// R1: lines of a key file, blanks around a value, and what follows a scheme are secrets of their own.
+#[test]
+fn parts_of_a_value_are_secrets() {
+    let redactor = knowing("-----BEGIN KEY-----\nMIIEvQIBADAN\nshort\n");
+    assert_eq!(redactor.redact("MIIEvQIBADAN short"), "[redacted] short");
+    assert_eq!(
+        knowing(" token-value\n").redact("<token-value>"),
+        "<[redacted]>"
+    );
+    assert_eq!(
+        knowing("Bearer abcdefgh").redact("got abcdefgh"),
+        "got [redacted]"
+    );
+}
+
+/// R1: the newest 16 tokens.
+#[test]
+fn newest_tokens_are_known() {
+    let all = (0..=MAX_TOKENS)
+        .fold(Redactor::builder(), |builder, n| {
+            builder.token(&format!("token-{n:04}"))
+        })
+        .build();
+    assert_eq!(all.redact("token-0000"), "token-0000");
+    assert_eq!(all.redact("token-0001"), MARKER);
+    assert_eq!(all.redact("token-0016"), MARKER);
+}
+
+/// R2: at least 8 characters, not bytes.
+#[test]
+fn short_value_is_not_replaced() {
+    assert_eq!(knowing("1234567").redact("1234567"), "1234567");
+    assert_eq!(knowing("äöüäöüä").redact("äöüäöüä"), "äöüäöüä");
+    assert_eq!(knowing("12345678").redact("12345678"), MARKER);
+}
+
+/// R2: the union, also where a later match begins earlier and where one lies in another.
+#[test]
+fn overlapping_matches_are_one() {
+    let redactor = Redactor::builder()
+        .secret("abcdefgh")
+        .secret("efghijkl")
+        .secret("0abcdefghijklm9")
+        .build();
+    assert_eq!(redactor.redact("<abcdefghijkl>"), "<[redacted]>");
+    assert_eq!(redactor.redact("<0abcdefghijklm9>"), "<[redacted]>");
+    assert_eq!(
+        redactor.redact("<abcdefgh abcdefgh>"),
+        "<[redacted] [redacted]>"
+    );
+    assert_eq!(knowing("abababab").redact("xababababababx"), "x[redacted]x");
+}
+
+/// R3: nested secrets in a text of nothing else cost one step per byte.
+#[test]
+fn nested_secrets_stay_linear() {
+    let longest = "a".repeat(408);
+    let nested = (MIN_SECRET_CHARS..longest.len())
+        .fold(Redactor::builder(), |builder, n| {
+            builder.secret(&longest[..n])
+        })
+        .build();
+    let one = knowing(&longest);
+    let text = "a".repeat(1 << 20);
+    let time = |redactor: &Redactor| {
+        let began = Instant::now();
+        assert_eq!(redactor.redact(&text), MARKER);
+        began.elapsed()
+    };
+    let (one, nested) = (time(&one), time(&nested));
+    // With one step per match it would be some 400 times as long.
+    assert!(
+        nested < 20 * one + Duration::from_millis(100),
+        "{one:?} for one, {nested:?} for 400"
+    );
+}
+
+#[test]
+fn nothing_known_changes_nothing_and_copies_nothing() {
+    assert!(matches!(
+        Redactor::default().redact("text"),
+        Cow::Borrowed("text")
+    ));
+    assert!(matches!(
+        knowing("secret-value").redact("text"),
+        Cow::Borrowed("text")
+    ));
+}
+
+#[test]
+fn secrets_too_large_to_look_for_let_nothing_pass() {
+    let redactor = Redactor {
+        secrets: Secrets::TooLarge,
+    };
+    assert_eq!(redactor.redact("anything"), MARKER);
+}
+
+#[test]
+fn debug_shows_no_secret() {
+    let builder = Redactor::builder()
+        .secret("secret-value")
+        .token("token-value");
+    assert_eq!(format!("{builder:?}"), "RedactorBuilder { .. }");
+    assert_eq!(format!("{:?}", builder.build()), "Redactor { .. }");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_shown_lossy() {
+    assert_eq!(
+        knowing("secret-value").redact_bytes_lossy(b"\xffsecret-value\xfe"),
+        "\u{fffd}[redacted]\u{fffd}"
+    );
+}
+
+/// Marks each covered byte, then writes: slow and plain.
+fn reference(needles: &[Zeroizing<String>], text: &str) -> String {
+    let mut covered = vec![false; text.len()];
+    for needle in needles {
+        for start in 0..text.len() {
+            if text.as_bytes()[start..].starts_with(needle.as_bytes()) {
+                covered[start..start + needle.len()].fill(true);
+            }
+        }
+    }
+    let mut redacted = String::new();
+    for (at, character) in text.char_indices() {
+        if !covered[at] {
+            redacted.push(character);
+        } else if at == 0 || !covered[at - 1] {
+            redacted.push_str(MARKER);
+        }
+    }
+    redacted
+}
+
+proptest! {
+    /// R1, R2: as the slow reference does it, with secrets that overlap, nest and are encoded.
+    #[test]
+    fn redaction_is_as_the_reference(
+        secrets in prop::collection::vec("[ab/é\"]{6,14}", 0..6),
+        pieces in prop::collection::vec((any::<prop::sample::Index>(), "[ab/é\"%\\\\]{0,9}"), 0..12),
+    ) {
+        let needles: Vec<_> = secrets.iter().flat_map(|secret| forms::of(secret)).collect();
+        let mut text = String::new();
+        for (index, between) in &pieces {
+            if !needles.is_empty() {
+                text.push_str(index.get(needles.as_slice()).as_str());
+            }
+            text.push_str(between);
+        }
+        let redactor = secrets.iter().fold(Redactor::builder(), |builder, secret| builder.secret(secret)).build();
+        let redacted = redactor.redact(&text).into_owned();
+        prop_assert_eq!(&redacted, &reference(&needles, &text));
+        prop_assert!(needles.iter().all(|needle| !redacted.contains(needle.as_str())));
+    }
+
+    #[test]
+    fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..200), secret in any::<String>()) {
+        let _ = knowing(&secret).redact_bytes_lossy(&bytes);
+    }
+}
