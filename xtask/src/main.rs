@@ -16,7 +16,7 @@ usage: cargo xtask COMMAND
 
   tidy                       check the shape of the tree: sizes, imports, folders, licences, rules without a test
   peers [--list] [--json]    install the pinned MCP servers that tests talk to; --list prints how each is started
-  test [ARGUMENT …]          install the peers, then run `cargo test --workspace ARGUMENT …`
+  test [ARGUMENT …]          install the peers, then run `cargo test ARGUMENT …`, of all packages unless -p names one
 
 SEAWALL_PEERS names the folder of the peers; without it, the platform's cache folder holds them.";
 

@@ -53,10 +53,12 @@ impl SourceFile {
     }
 }
 
-/// The root of the workspace.
+/// The root of the workspace that cargo runs this program from.
 pub(crate) fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own).to_owned()
+    // A target folder may be shared between checkouts, so what was true at build time comes second.
+    let own = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    own.parent().unwrap_or(&own).to_owned()
 }
 
 /// Reads every Rust file below `root`, in order of path.
