@@ -34,6 +34,10 @@ pub const MAX_JSON_DEPTH: usize = 128;
 pub const MAX_STDERR_LINE_BYTES: usize = 65_536;
 /// At most this many characters of a noise line reach diagnostics, after redaction (S6). Fixed.
 pub const MAX_NOISE_CHARS: usize = 200;
+/// At most this many bytes of a progress report's text are kept, cut at a character (L6). Fixed.
+pub const MAX_PROGRESS_TEXT_BYTES: usize = 4_096;
+/// At most this many diagnostic events wait to be taken; later ones are dropped and counted (L6). Fixed.
+pub const MAX_WAITING_DIAGNOSTICS: usize = 64;
 /// The largest byte or count limit that a configuration may ask for: 2^53 - 1 (K9).
 pub const MAX_LIMIT: u64 = (1 << 53) - 1;
 /// The largest timeout that a configuration may ask for, in milliseconds: 2^31 - 1 (K9).

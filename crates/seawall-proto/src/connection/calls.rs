@@ -9,7 +9,7 @@ use super::{CallError, CloseReason, Connection, Event, Stage, Time, wire};
 use crate::framing::Kind;
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Reply};
-use crate::limits::MAX_JSON_DEPTH;
+use crate::limits::{MAX_JSON_DEPTH, MAX_PROGRESS_TEXT_BYTES};
 use crate::mcp::ToolResult;
 use crate::outcome::Outcome;
 
@@ -50,7 +50,11 @@ pub struct Progress {
 enum Leg {
     Queued,
     Dispatched,
-    Ended(Result<ToolResult, CallError>),
+    Ended {
+        result: Result<ToolResult, CallError>,
+        /// Bytes that the result keeps alive, counted until it is taken (L8).
+        held: usize,
+    },
 }
 
 #[derive(Debug)]
@@ -93,22 +97,27 @@ impl Calls {
         }
     }
 
-    /// Ends a call that has not ended; tells what its leg was.
+    /// Ends a call that has not ended; tells what its leg was. `frame_bytes` is the length of the frame that a result
+    /// is a slice of.
     fn end(
         &mut self,
         id: u64,
+        frame_bytes: usize,
         result: impl FnOnce(Outcome, Duration) -> Result<ToolResult, CallError>,
     ) -> Option<Outcome> {
         let pending = self.entries.get_mut(&id)?;
         let outcome = match pending.leg {
             Leg::Queued => Outcome::NotSent,
             Leg::Dispatched => Outcome::NoResponse,
-            Leg::Ended(_) => return None,
+            Leg::Ended { .. } => return None,
         };
         self.deadlines.remove(&(pending.deadline, id));
         let result = result(outcome, pending.timeout);
-        self.result_bytes += cost(&result);
-        pending.leg = Leg::Ended(result);
+        let held = result
+            .as_ref()
+            .map_or(0, |_| frame_bytes + ENTRY_OVERHEAD_BYTES);
+        self.result_bytes += held;
+        pending.leg = Leg::Ended { result, held };
         self.ready.extend(pending.waker.take());
         Some(outcome)
     }
@@ -119,7 +128,7 @@ impl Calls {
         while let Some((deadline, id)) = self.deadlines.first().copied()
             && deadline <= now
         {
-            let ended = self.end(id, |outcome, timeout| {
+            let ended = self.end(id, 0, |outcome, timeout| {
                 Err(CallError::Timeout {
                     limit_ms: timeout.as_millis(),
                     outcome,
@@ -138,7 +147,7 @@ impl Calls {
     pub(super) fn close(&mut self, reason: &CloseReason) {
         let pending: Vec<u64> = self.deadlines.iter().map(|(_, id)| *id).collect();
         for id in pending {
-            self.end(id, |outcome, _| {
+            self.end(id, 0, |outcome, _| {
                 Err(CallError::Closed {
                     reason: reason.clone(),
                     outcome,
@@ -171,16 +180,19 @@ impl Calls {
                 .and_then(|total| total.as_str().parse().ok()),
             message: params
                 .member("message")
-                .and_then(|message| message.string().map(|text| text.into_owned())),
+                .and_then(|message| message.string().map(|text| cut(&text).to_owned())),
         });
         self.ready.extend(pending.waker.take());
     }
 }
 
-fn cost(result: &Result<ToolResult, CallError>) -> usize {
-    result
-        .as_ref()
-        .map_or(0, |result| result.raw().len() + ENTRY_OVERHEAD_BYTES)
+/// The start of a progress report's text.
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_PROGRESS_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
 }
 
 impl Connection {
@@ -258,7 +270,7 @@ impl Connection {
         let Some(pending) = self.calls.entries.get_mut(&call.0) else {
             return Poll::Ready(None);
         };
-        if !matches!(pending.leg, Leg::Ended(_)) {
+        if !matches!(pending.leg, Leg::Ended { .. }) {
             match &mut pending.waker {
                 Some(kept) => kept.clone_from(waker),
                 none => *none = Some(waker.clone()),
@@ -270,12 +282,12 @@ impl Connection {
 
     /// The end of a call, if it ended and was not taken before.
     pub fn take(&mut self, call: CallId) -> Option<Result<ToolResult, CallError>> {
-        if !matches!(self.calls.entries.get(&call.0)?.leg, Leg::Ended(_)) {
+        if !matches!(self.calls.entries.get(&call.0)?.leg, Leg::Ended { .. }) {
             return None;
         }
         match self.calls.entries.remove(&call.0)?.leg {
-            Leg::Ended(result) => {
-                self.calls.result_bytes -= cost(&result);
+            Leg::Ended { result, held } => {
+                self.calls.result_bytes -= held;
                 Some(result)
             }
             _ => None,
@@ -295,7 +307,7 @@ impl Connection {
         let outcome = match pending.leg {
             Leg::Queued => Outcome::NotSent,
             Leg::Dispatched => Outcome::NoResponse,
-            Leg::Ended(_) => {
+            Leg::Ended { .. } => {
                 return self.take(call).map_or(Abandoned::Unknown, Abandoned::Ended);
             }
         };
@@ -321,19 +333,24 @@ impl Connection {
             self.stats.cancels_dropped += 1;
         } else {
             self.stats.cancelled += 1;
-            self.send(wire::cancelled(id), Purpose::Notification);
+            self.send(wire::cancelled(id), Purpose::Cancel(id));
         }
     }
 
-    /// A reply came for request `id`; false if no call waits for it.
-    pub(super) fn finish(&mut self, id: u64, answer: Result<Reply, ErrorObject>) -> bool {
+    /// A reply came for request `id`, in a frame of so many bytes; false if no call waits for it.
+    pub(super) fn finish(
+        &mut self,
+        id: u64,
+        frame_bytes: usize,
+        answer: Result<Reply, ErrorObject>,
+    ) -> bool {
         let Some(pending) = self.calls.entries.get(&id) else {
             return false;
         };
         match pending.leg {
             Leg::Dispatched => {}
             // An answer to what was never asked is not this call's.
-            Leg::Queued | Leg::Ended(_) => return false,
+            Leg::Queued | Leg::Ended { .. } => return false,
         }
         let result = match answer {
             Ok(reply) => ToolResult::from_reply(reply).map_err(CallError::Unusable),
@@ -346,7 +363,7 @@ impl Connection {
                 Err(failed)
             }
         };
-        self.calls.end(id, |_, _| result);
+        self.calls.end(id, frame_bytes, |_, _| result);
         self.note_buffered();
         true
     }

@@ -79,6 +79,9 @@ impl fmt::Display for RevisionRefusal {
             .iter()
             .filter_map(|text| text.parse().ok())
             .collect();
+        // An error that names no revision, or one of ours, refuses the proposal; it says nothing about the others.
+        let refused = self.code.is_some()
+            && (self.offered.is_empty() || known.iter().any(|revision| revision.is_legacy()));
         if self.pinned {
             write!(
                 f,
@@ -86,13 +89,18 @@ impl fmt::Display for RevisionRefusal {
                 self.proposed
             )?;
         } else {
-            f.write_str("it speaks no revision with a handshake that Seawall speaks (")?;
+            if refused {
+                write!(f, "it refused revision {}; Seawall speaks (", self.proposed)?;
+            } else {
+                f.write_str("it speaks no revision with a handshake that Seawall speaks (")?;
+            }
             for (at, revision) in Revision::LEGACY.iter().enumerate() {
                 write!(f, "{}{revision}", if at == 0 { "" } else { ", " })?;
             }
             f.write_str(")")?;
         }
         match self.offered.as_slice() {
+            [] if self.code.is_some() => {}
             [] => f.write_str("; the revision that it named has not the form of one")?,
             offered => write!(f, "; it speaks {}", offered.join(", "))?,
         }
@@ -101,10 +109,11 @@ impl fmt::Display for RevisionRefusal {
         }
         match known.last() {
             Some(revision) if revision.is_legacy() => {
-                write!(
-                    f,
-                    "; write \"protocol\": \"{revision}\" or leave `protocol` out"
-                )
+                write!(f, "; write \"protocol\": \"{revision}\"")?;
+                if self.pinned {
+                    f.write_str(" or leave `protocol` out")?;
+                }
+                Ok(())
             }
             Some(_) => f.write_str("; write \"protocol\": \"modern\""),
             None => Ok(()),
@@ -136,7 +145,7 @@ pub enum CloseReason {
     DriverGone,
     /// A tagged message breaks the protocol.
     #[error("it sent a malformed message: {0}")]
-    Malformed(#[source] Malformed),
+    Malformed(Malformed),
     /// A frame is longer than `maxFrameBytes`.
     #[error("it sent a frame of more than {limit} bytes (maxFrameBytes)")]
     FrameTooLong {
@@ -238,12 +247,13 @@ impl CloseReason {
         }
     }
 
-    /// What became of the handshake request that this ended, where an answer to it did.
-    pub(super) fn answered(&self) -> Option<Outcome> {
+    /// What became of the handshake request that this ended, where the reason alone tells.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::HandshakeRefused { .. } => Some(Outcome::ErrorResponse),
             Self::Revision(refusal) if refusal.code.is_some() => Some(Outcome::ErrorResponse),
             Self::Revision(_) | Self::Handshake(_) | Self::Catalog(_) => Some(Outcome::Answered),
+            Self::RequestTooLong { .. } => Some(Outcome::NotSent),
             _ => None,
         }
     }

@@ -32,6 +32,12 @@ impl Connection {
         let revision = self.proposed();
         let frame = wire::initialize(id, revision, self.config.version);
         self.stage = Stage::Initializing { since: now };
+        let limit = self.config.limits.max_outbound_frame_bytes;
+        if frame.len() - 1 > limit {
+            let step = Step::Initialize;
+            self.close(CloseReason::RequestTooLong { step, limit });
+            return;
+        }
         self.exchange(now, id, frame);
     }
 

@@ -11,6 +11,7 @@
 //! **Invariant:** the first terminal reason is the only one.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use crate::json::Json;
 use crate::jsonrpc::{
     ErrorObject, Inbound, Malformed, Noise, RequestId, classify, for_each_element,
 };
-use crate::limits::Limits;
+use crate::limits::{Limits, MAX_WAITING_DIAGNOSTICS};
 use crate::mcp::{Catalog, Revision};
 use crate::outcome::Outcome;
 
@@ -85,8 +86,7 @@ pub struct Session {
     pub instructions: Option<Json>,
 }
 
-/// What happened, for the driver.
-#[derive(Debug)]
+/// What happened, for the driver. Debug hides what the server wrote.
 #[non_exhaustive]
 pub enum Event {
     /// The handshake is over; the catalog is there.
@@ -104,6 +104,18 @@ pub enum Event {
     UncorrelatedError(ErrorObject),
     /// A JSON-RPC error that failed a request of ours. Told only if diagnostics are wanted.
     RemoteError(ErrorObject),
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("Ready"),
+            Self::Closed => f.write_str("Closed"),
+            Self::Noise { kind, line } => write!(f, "Noise({kind:?}, {} bytes)", line.len()),
+            Self::UncorrelatedError(error) => write!(f, "UncorrelatedError({error:?})"),
+            Self::RemoteError(error) => write!(f, "RemoteError({error:?})"),
+        }
+    }
 }
 
 /// Where a session stands. A variant holds what that stage has, and nothing else.
@@ -143,6 +155,12 @@ struct Exchange {
     request: u64,
     dispatched: bool,
     deadline: Option<Time>,
+}
+
+impl Exchange {
+    fn awaits_answer(&self) -> bool {
+        self.dispatched && self.deadline.is_some()
+    }
 }
 
 impl Connection {
@@ -192,6 +210,8 @@ impl Connection {
                 let mut elements = 0_usize;
                 for_each_element(frame, |element| {
                     elements += 1;
+                    // A copy, so that what is kept of one element does not keep the whole batch alive.
+                    let element = Bytes::copy_from_slice(&element);
                     let message = classify(&element);
                     self.handle_one(now, &element, message);
                 });
@@ -225,10 +245,13 @@ impl Connection {
             }
             Ok(Inbound::Response { id, answer }) => {
                 let ours = id.as_ours();
-                if ours == Some(self.exchange.request) && self.exchange.dispatched {
+                if ours == Some(self.exchange.request) && self.exchange.awaits_answer() {
                     self.handshake_answer(now, answer);
-                } else if !ours.is_some_and(|ours| self.finish(ours, answer)) {
+                } else if !ours.is_some_and(|ours| self.finish(ours, frame.len(), answer)) {
                     self.stats.stray_replies += 1;
+                    if let Some(ours) = ours {
+                        self.outbox.withdraw_cancel(ours);
+                    }
                 }
             }
             // A batch within a batch, or one where the revision has none.
@@ -319,12 +342,11 @@ impl Connection {
         into.append(&mut self.calls.ready);
     }
 
-    /// Whether the driver may read on. False while results that nobody took and replies that nobody read fill
-    /// `maxBufferedBytes` (L8).
+    /// Whether the driver may read on. False while results that nobody took and frames that nobody read are past
+    /// `maxBufferedBytes` (L8); calls alone never get there, since one that would is refused.
     #[must_use]
     pub fn wants_read(&self) -> bool {
-        self.calls.result_bytes() + self.outbox.reply_bytes()
-            < self.config.limits.max_buffered_bytes
+        self.buffered_bytes() <= self.config.limits.max_buffered_bytes
     }
 
     /// Calls that have not ended.
@@ -390,7 +412,7 @@ impl Connection {
         if self.is_closed() {
             return;
         }
-        let connect = reason.answered().unwrap_or(if self.exchange.dispatched {
+        let connect = reason.outcome().unwrap_or(if self.exchange.dispatched {
             Outcome::NoResponse
         } else {
             Outcome::NotSent
@@ -411,8 +433,13 @@ impl Connection {
     }
 
     fn diagnose(&mut self, event: impl FnOnce() -> Event) {
-        if self.config.diagnostics {
+        if !self.config.diagnostics {
+            return;
+        }
+        if self.events.len() < MAX_WAITING_DIAGNOSTICS {
             self.events.push_back(event());
+        } else {
+            self.stats.diagnostics_dropped += 1;
         }
     }
 

@@ -16,7 +16,9 @@ pub(super) enum Purpose {
     Request(u64),
     /// An answer to a request of the server; it must find room by then (S7).
     Reply { room_by: Time },
-    /// A notification of ours.
+    /// The cancellation of the request with this id (S8).
+    Cancel(u64),
+    /// Another notification of ours.
     Notification,
 }
 
@@ -35,7 +37,6 @@ pub(super) struct Outbox {
     written: usize,
     bytes: usize,
     replies: usize,
-    reply_bytes: usize,
 }
 
 impl Outbox {
@@ -46,7 +47,6 @@ impl Outbox {
             written: 0,
             bytes: 0,
             replies: 0,
-            reply_bytes: 0,
         }
     }
 
@@ -69,11 +69,6 @@ impl Outbox {
     /// Bytes held, with the overhead of each frame.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
-    }
-
-    /// Bytes of replies held, with the overhead of each.
-    pub(super) fn reply_bytes(&self) -> usize {
-        self.reply_bytes
     }
 
     /// What is left to write, frame by frame.
@@ -112,12 +107,23 @@ impl Outbox {
 
     /// Takes back the frame of a request; a begun one stays, for half a frame would poison the stream.
     pub(super) fn withdraw(&mut self, id: u64) {
+        self.take_back(Purpose::Request(id), self.frames.len());
+    }
+
+    /// Takes back the cancellation of a request that was answered meanwhile; a begun one stays.
+    pub(super) fn withdraw_cancel(&mut self, id: u64) {
+        // A cancellation is queued only where there is room, so it never stands further back.
+        self.take_back(Purpose::Cancel(id), self.capacity);
+    }
+
+    fn take_back(&mut self, purpose: Purpose, reach: usize) {
         let begun = usize::from(self.written > 0);
         let found = self
             .frames
             .iter()
+            .take(reach)
             .skip(begun)
-            .position(|frame| frame.purpose == Purpose::Request(id));
+            .position(|frame| frame.purpose == purpose);
         if let Some(frame) = found.and_then(|at| self.frames.remove(at + begun)) {
             self.account(&frame.purpose, frame.bytes.len(), false);
         }
@@ -148,11 +154,9 @@ impl Outbox {
         if added {
             self.bytes += cost;
             self.replies += usize::from(reply);
-            self.reply_bytes += if reply { cost } else { 0 };
         } else {
             self.bytes -= cost;
             self.replies -= usize::from(reply);
-            self.reply_bytes -= if reply { cost } else { 0 };
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct Stats {
     pub calls: u64,
     /// Cancellations queued.
     pub cancelled: u64,
+    /// Diagnostics dropped because nobody took those before them (L6).
+    pub diagnostics_dropped: u64,
     /// Cancellations dropped because the queue was full (S8).
     pub cancels_dropped: u64,
 }

@@ -63,7 +63,6 @@ pub enum CatalogFault {
         /// Its place among all entries of all pages, from 0.
         index: usize,
         /// The rule that it breaks.
-        #[source]
         fault: ToolFault,
     },
 }

@@ -94,11 +94,12 @@ impl Tool {
         let input_schema = input
             .filter(is_object_schema)
             .ok_or(ToolFault::InputSchema)?;
-        let output_schema = match output {
-            Some(schema) if schema.kind() == Kind::Object => Some(schema),
-            Some(schema) if schema.kind() != Kind::Null => return Err(ToolFault::OutputSchema),
-            _ => None,
-        };
+        if output
+            .as_ref()
+            .is_some_and(|schema| schema.kind() != Kind::Object)
+        {
+            return Err(ToolFault::OutputSchema);
+        }
         let document_bytes = description.as_deref().map_or(0, str::len) + input_schema.len();
         if document_bytes > limits.max_tool_document_bytes {
             return Err(ToolFault::DocumentTooLarge {
@@ -111,7 +112,7 @@ impl Tool {
             title,
             description,
             input_schema,
-            output_schema,
+            output_schema: output,
             raw,
             index,
             document_bytes,
