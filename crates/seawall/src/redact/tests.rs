@@ -170,6 +170,11 @@ fn overlapping_matches_are_one() {
         redactor.redact("<abcdefgh abcdefgh>"),
         "<[redacted] [redacted]>"
     );
+    let nested = Redactor::builder()
+        .secret("12345678")
+        .secret("0012345678")
+        .build();
+    assert_eq!(nested.redact("<0012345678>"), "<[redacted]>");
     assert_eq!(knowing("abababab").redact("xababababababx"), "x[redacted]x");
 }
 
