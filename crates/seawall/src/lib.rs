@@ -4,6 +4,7 @@ pub mod config;
 pub mod events;
 pub mod flows;
 pub mod redact;
+pub mod results;
 
 pub use config::ServerConfig;
 pub use seawall_proto::limits::{self, InvalidTools, Limits};

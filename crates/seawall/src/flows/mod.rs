@@ -19,7 +19,7 @@ mod capability;
 mod digest;
 mod effects;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use capability::{Capability, HostAction, InvalidCapability, capabilities};
 pub use digest::{Digest, InvalidDigest};

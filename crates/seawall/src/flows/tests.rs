@@ -4,27 +4,49 @@ use std::time::Duration;
 use bytes::Bytes;
 use proptest::prelude::*;
 use seawall_proto::connection::{ClientConfig, Connection, Time};
-use seawall_proto::mcp::Catalog;
+use seawall_proto::mcp::{Catalog, ToolResult};
 
 use super::*;
 
-/// The catalog that a session has after a server listed these entries.
-pub(crate) fn catalog(tools: &str) -> Arc<Catalog> {
+/// A session with a server that listed these entries.
+fn session(tools: &str) -> Connection {
     let now = Time::from_epoch(Duration::ZERO);
     let mut connection = Connection::client(now, ClientConfig::new("0"));
-    let initialized = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}"#;
-    let listed = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tools}]}}}}"#);
-    for frame in [initialized, &listed] {
-        let written = connection.transmit().map(<[u8]>::len).sum();
-        connection.handle_written(written);
-        connection.handle_frame(now, &Bytes::copy_from_slice(frame.as_bytes()));
-    }
+    answer(
+        &mut connection,
+        1,
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}"#,
+    );
+    answer(&mut connection, 2, &format!(r#"{{"tools":[{tools}]}}"#));
+    connection
+}
+
+fn answer(connection: &mut Connection, id: u64, result: &str) {
+    let written = connection.transmit().map(<[u8]>::len).sum();
+    connection.handle_written(written);
+    let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+    connection.handle_frame(Time::from_epoch(Duration::ZERO), &Bytes::from(frame));
+}
+
+/// The catalog that a session has after a server listed these entries.
+pub(crate) fn catalog(tools: &str) -> Arc<Catalog> {
+    let connection = session(tools);
     let reason = connection.close_reason().cloned();
     Arc::clone(
         connection
             .catalog()
             .unwrap_or_else(|| panic!("no catalog: {reason:?}")),
     )
+}
+
+/// What a call yields that the server answered with this result.
+pub(crate) fn result(text: &str) -> ToolResult {
+    let mut connection = session(r#"{"name":"t","inputSchema":{"type":"object"}}"#);
+    let now = Time::from_epoch(Duration::ZERO);
+    let arguments = Json::check("{}").expect("an object");
+    let call = connection.call(now, "t", &arguments, None).expect("queued");
+    answer(&mut connection, 3, text);
+    connection.take(call).expect("ended").expect("usable")
 }
 
 fn three() -> Arc<Catalog> {

@@ -1,0 +1,304 @@
+//! S11, bounded work: schemas and values made to take long. Each ends within the patience of a debug build.
+
+use std::fmt::Write as _;
+
+use super::*;
+
+/// Generous for a debug build on a busy machine; each of these takes for ever without its bound.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What became of a schema and a value, in time.
+fn outcome(schema: &str, value: &str) -> Result<Result<(), ResultFault>, UnusableSchema> {
+    let (schema, value) = (json(schema), json(value));
+    let (send, receive) = std::sync::mpsc::channel();
+    // Half of what a thread of an async runtime has.
+    let small = std::thread::Builder::new().stack_size(1 << 20);
+    let began = Instant::now();
+    small
+        .spawn(move || {
+            let outcome = OutputValidator::compile(&schema).map(|schema| schema.check(&value));
+            let _ = send.send(outcome);
+        })
+        .unwrap();
+    let outcome = receive
+        .recv_timeout(PATIENCE)
+        .expect("ended in time, without a panic");
+    println!("{:?} {outcome:?}", began.elapsed());
+    outcome
+}
+
+fn nested(open: &str, close: &str, depth: usize) -> String {
+    format!("{}1{}", open.repeat(depth), close.repeat(depth))
+}
+
+/// `$defs` `n0` to `n<levels>`, each made of two references to the next by `join`.
+fn ladder(levels: usize, join: impl Fn(&str) -> String) -> String {
+    let mut defs = String::new();
+    for level in 0..levels {
+        let next = format!(r##"{{"$ref":"#/$defs/n{}"}}"##, level + 1);
+        let _ = write!(defs, r#""n{level}":{},"#, join(&next));
+    }
+    format!(r##"{{"$ref":"#/$defs/n0","$defs":{{{defs}"n{levels}":{{"type":"integer"}}}}}}"##)
+}
+
+#[test]
+fn ladders_of_references_on_one_value() {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let schema = ladder(60, |next| format!(r#"{{"{keyword}":[{next},{next}]}}"#));
+        assert_eq!(outcome(&schema, "1"), Err(UnusableSchema::TooComplex));
+        let small = ladder(10, |next| {
+            format!(r#"{{"{keyword}":[{next},{next}],"unevaluatedProperties":false}}"#)
+        });
+        assert_eq!(outcome(&small, "1"), Err(UnusableSchema::TooComplex));
+        let small = ladder(12, |next| format!(r#"{{"{keyword}":[{next},{next}]}}"#));
+        outcome(&small, "1").unwrap().ok();
+    }
+    let schema = ladder(60, |next| {
+        format!(r#"{{"if":{next},"then":{next},"else":{next}}}"#)
+    });
+    assert_eq!(outcome(&schema, "1"), Err(UnusableSchema::TooComplex));
+    let schema = ladder(60, |next| {
+        format!(r#"{{"not":{next},"dependentSchemas":{{"a":{next}}}}}"#)
+    });
+    assert_eq!(outcome(&schema, "1"), Err(UnusableSchema::TooComplex));
+}
+
+#[test]
+fn ladders_of_references_down_a_value() {
+    let schema = ladder(60, |next| {
+        format!(r#"{{"items":{next},"contains":{next}}}"#)
+    });
+    assert_eq!(outcome(&schema, &nested("[", "]", 60)), Ok(Err(Unchecked)));
+    assert_eq!(outcome(&schema, &nested("[", "]", 8)), Ok(Ok(())));
+    let schema = ladder(60, |next| {
+        format!(r#"{{"properties":{{"a":{next}}},"patternProperties":{{"^a":{next}}}}}"#)
+    });
+    assert_eq!(
+        outcome(&schema, &nested(r#"{"a":"#, "}", 60)),
+        Ok(Err(Unchecked))
+    );
+}
+
+#[test]
+fn doubling_recursion_on_a_deep_value() {
+    for schema in [
+        r##"{"allOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}"##,
+        r##"{"oneOf":[{"items":{"$ref":"#"}},{"type":"array","items":{"$ref":"#"}},{"type":"integer"}]}"##,
+        r##"{"$dynamicAnchor":"x","anyOf":[{"items":{"$dynamicRef":"#x"}},{"items":{"$ref":"#"}}],"unevaluatedItems":false}"##,
+    ] {
+        assert_eq!(outcome(schema, &nested("[", "]", 100)), Ok(Err(Unchecked)));
+    }
+}
+
+#[test]
+fn honest_recursion_on_a_deep_value_is_checked() {
+    let schema = r##"{"anyOf":[{"type":"array","items":{"$ref":"#"}},{"type":"integer"}]}"##;
+    assert_eq!(outcome(schema, &nested("[", "]", 60)), Ok(Ok(())));
+    assert_eq!(
+        outcome(schema, &nested("[", "]", 60).replace('1', "null")),
+        Ok(Err(Structured))
+    );
+    // Past the path bound, no answer rather than a stack overflow.
+    assert_eq!(outcome(schema, &nested("[", "]", 120)), Ok(Err(Unchecked)));
+}
+
+#[test]
+fn the_longest_chains_that_pass_fit_the_stack() {
+    // Each link is so many schemas long; all but the longest chain under the bound are refused.
+    for (link, schemas) in [
+        (r#"{"allOf":[NEXT]}"#, 2),
+        (r#"{"if":NEXT}"#, 2),
+        (r#"{"anyOf":[false,{"oneOf":[{"not":{"not":NEXT}}]}]}"#, 5),
+        (r#"{"dependentSchemas":{"a":NEXT}}"#, 2),
+    ] {
+        let fits = (MAX_SCHEMA_PATH - 2) / schemas;
+        let chain = |levels| ladder(levels, |next| link.replace("NEXT", next));
+        outcome(&chain(fits), r#"{"a":1}"#).unwrap().err();
+        assert_eq!(
+            outcome(&chain(fits + 3), r#"{"a":1}"#),
+            Err(UnusableSchema::TooComplex)
+        );
+    }
+    for link in [
+        r#"{"properties":{"a":{"allOf":[NEXT]}}}"#,
+        r#"{"additionalProperties":{"not":{"not":NEXT}}}"#,
+        r#"{"patternProperties":{"a":NEXT},"unevaluatedProperties":{"not":NEXT}}"#,
+    ] {
+        let chain = ladder(60, |next| link.replace("NEXT", next));
+        let value = nested(r#"{"a":"#, "}", 45);
+        outcome(&chain, &value).unwrap().err();
+    }
+    let chain = ladder(60, |next| {
+        format!(r#"{{"properties":{{"a":{{"allOf":[{next}]}}}}}}"#)
+    });
+    assert_eq!(outcome(&chain, &nested(r#"{"a":"#, "}", 60)), Ok(Ok(())));
+    // Long, but never under way at one time: a value that ends early.
+    let chain = ladder(800, |next| format!(r#"{{"properties":{{"a":{next}}}}}"#));
+    assert_eq!(outcome(&chain, "{}"), Ok(Ok(())));
+}
+
+/// Resources that each refer to every other, by their keyword, on the members of a value.
+fn resources(count: usize, keyword: &str) -> String {
+    let mut defs = String::new();
+    for one in 0..count {
+        let mut members = String::new();
+        for other in 0..count {
+            let _ = write!(members, r#""p{other}":{{"{keyword}":"r{other}"}},"#);
+        }
+        let _ = write!(
+            defs,
+            r##""r{one}":{{"$id":"r{one}","$dynamicAnchor":"x","properties":{{{members}"r":{{"$dynamicRef":"#x"}}}}}},"##
+        );
+    }
+    format!(r##"{{"$ref":"r0","$defs":{{{defs}"z":{{}}}}}}"##)
+}
+
+/// The library compiles a schema once for each way of resources that leads to it.
+#[test]
+fn resources_that_multiply_dynamic_scopes() {
+    for keyword in ["$ref", "$dynamicRef"] {
+        assert_eq!(
+            outcome(&resources(3, keyword), r#"{"p1":{"p2":{"r":{}}}}"#),
+            Ok(Ok(()))
+        );
+        outcome(&resources(5, keyword), "{}").unwrap().unwrap();
+        for many in [6, 7, 24] {
+            assert_eq!(
+                outcome(&resources(many, keyword), "{}"),
+                Err(UnusableSchema::TooComplex)
+            );
+        }
+    }
+    let mut defs = String::new();
+    for level in 0..24 {
+        for side in ["a", "b"] {
+            let _ = write!(
+                defs,
+                r#""{side}{level}":{{"$id":"{side}{level}","properties":{{"p":{{"$ref":"a{next}"}},"q":{{"$ref":"b{next}"}}}}}},"#,
+                next = level + 1,
+            );
+        }
+    }
+    let schema =
+        format!(r#"{{"$ref":"a0","$defs":{{{defs}"a24":{{"$id":"a24"}},"b24":{{"$id":"b24"}}}}}}"#);
+    assert_eq!(outcome(&schema, "{}"), Err(UnusableSchema::TooComplex));
+}
+
+#[test]
+fn patterns_are_linear_and_bounded() {
+    let long = format!("\"{}!\"", "a".repeat(20_000));
+    for pattern in [
+        "^(a+)+$",
+        "^(a|a)*$",
+        "^(a|aa)+$",
+        "(.*)*(.*)*(.*)*x$",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+    ] {
+        assert_eq!(
+            outcome(&format!(r#"{{"pattern":"{pattern}"}}"#), &long),
+            Ok(Err(Structured))
+        );
+    }
+    for pattern in [
+        "((a{1000}){1000}){1000}",
+        "(\\\\p{L}{500}){500}",
+        "(?:a?){100000}",
+        "[^a]{1000000}",
+    ] {
+        let _ = outcome(&format!(r#"{{"pattern":"{pattern}"}}"#), &long);
+    }
+    let slow = r#"{"pattern":"[ab]*a[ab]{900}c"}"#;
+    assert_eq!(
+        outcome(slow, &format!("\"{}\"", "ab".repeat(400_000))),
+        Ok(Err(Unchecked))
+    );
+    let fits = format!("\"{}\"", "abbabaab".repeat(1_500));
+    outcome(slow, &fits).unwrap().ok();
+    let many: Vec<String> = (0..1_000)
+        .map(|index| format!(r#""x[a-z]{{3}}{index}(a|b)*":{{}}"#))
+        .collect();
+    let schema = format!(r#"{{"patternProperties":{{{}}}}}"#, many.join(","));
+    let _ = outcome(&schema, r#"{"a":1,"b":2}"#);
+    let names: Vec<String> = (0..60_000)
+        .map(|index| format!(r#""n{index}":1"#))
+        .collect();
+    let _ = outcome(&schema, &format!("{{{}}}", names.join(",")));
+}
+
+#[test]
+fn a_megabyte_is_checked() {
+    let numbers = format!("[{}]", vec!["1"; 500_000].join(","));
+    assert_eq!(
+        outcome(r#"{"items":{"type":"integer"}}"#, &numbers),
+        Ok(Ok(()))
+    );
+    assert_eq!(
+        outcome(r#"{"items":{"type":"string"}}"#, &numbers),
+        Ok(Err(Structured))
+    );
+    let row = r#"{"id":"6f1c2b9a-0000-4000-8000-123456789abc","n":12345,"tags":["a","b"]}"#;
+    let rows = format!("[{}]", vec![row; 14_000].join(","));
+    let schema = r##"{"type":"array","items":{"$ref":"#/$defs/row"},"$defs":{"row":{"type":"object","required":["id","n"],"additionalProperties":false,
+        "properties":{"id":{"type":"string","minLength":1},"n":{"type":"integer","minimum":0},"tags":{"type":"array","items":{"type":"string"}}}}}}"##;
+    assert_eq!(outcome(schema, &rows), Ok(Ok(())));
+    let few = format!("[{}]", vec![row; 4_000].join(","));
+    let uuid = schema.replace(
+        r#""minLength":1"#,
+        r#""pattern":"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$""#,
+    );
+    assert_eq!(outcome(&uuid, &few), Ok(Ok(())));
+    let text = format!("\"{}\"", "x".repeat(1_000_000));
+    assert_eq!(
+        outcome(r#"{"type":"string","maxLength":2000000}"#, &text),
+        Ok(Ok(()))
+    );
+}
+
+#[test]
+fn values_that_are_compared_with_each_other_or_with_many() {
+    let strings: Vec<String> = (0..80_000).map(|index| format!("\"s{index}\"")).collect();
+    assert_eq!(
+        outcome(
+            r#"{"uniqueItems":true}"#,
+            &format!("[{}]", strings.join(","))
+        ),
+        Ok(Ok(()))
+    );
+    let twins: Vec<String> = (0..40_000_u64)
+        .map(|index| (u64::MAX - index).to_string())
+        .collect();
+    assert_eq!(
+        outcome(r#"{"uniqueItems":true}"#, &format!("[{}]", twins.join(","))),
+        Ok(Err(Unchecked))
+    );
+    let choices: Vec<String> = (0..5_000).map(|index| format!("[{index}]")).collect();
+    let schema = format!(r#"{{"items":{{"enum":[{}]}}}}"#, choices.join(","));
+    assert_eq!(
+        outcome(&schema, &format!("[{}]", vec!["[9999]"; 100_000].join(","))),
+        Ok(Err(Unchecked))
+    );
+    let required: Vec<String> = (0..5_000).map(|index| format!("\"k{index}\"")).collect();
+    let schema = format!(r#"{{"items":{{"required":[{}]}}}}"#, required.join(","));
+    let _ = outcome(&schema, &format!("[{}]", vec!["{}"; 300_000].join(",")));
+}
+
+#[test]
+fn schemas_at_and_past_their_size() {
+    let pad = MAX_SCHEMA_BYTES - r#"{"title":""}"#.len();
+    assert_eq!(
+        outcome(&format!(r#"{{"title":"{}"}}"#, "x".repeat(pad)), "1"),
+        Ok(Ok(()))
+    );
+    assert_eq!(
+        outcome(&format!(r#"{{"title":"{}"}}"#, "x".repeat(pad + 1)), "1"),
+        Err(UnusableSchema::TooComplex)
+    );
+    let branches = |count: usize| format!(r#"{{"anyOf":[{}]}}"#, vec!["{}"; count].join(","));
+    assert_eq!(outcome(&branches(MAX_SUBSCHEMAS - 1), "1"), Ok(Ok(())));
+    assert_eq!(
+        outcome(&branches(MAX_SUBSCHEMAS), "1"),
+        Err(UnusableSchema::TooComplex)
+    );
+    let deep = format!("{}{}{}", r#"{"not":"#.repeat(120), "{}", "}".repeat(120));
+    assert_eq!(outcome(&deep, "1"), Ok(Ok(())));
+}

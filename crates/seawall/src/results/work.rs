@@ -1,0 +1,209 @@
+//! How much work a check would be, counted on the graph of its schema, never past the bound.
+
+use serde_json::{Map, Value};
+
+use super::graph::{Graph, Node, NodeId};
+use super::{MAX_CHECK_STEPS, MAX_SCHEMA_PATH, MAX_UNFOLDED};
+
+/// Bytes of text that are looked at in one step.
+const BYTES_A_STEP: usize = 64;
+/// Bytes of text times bytes of a compiled pattern that take one step.
+const PATTERN_BYTES_A_STEP: usize = 512;
+/// Integers up to here are told apart by their nearest double.
+const EXACT_INTEGER: u64 = 1 << 53;
+
+/// The check would pass a bound.
+#[derive(Debug)]
+pub(super) struct TooMuchWork;
+
+/// Whether a validator that applies each subschema wherever it could apply ends within the bounds on this value.
+///
+/// The count is that walk itself: it ends within the bounds, and recurses no deeper than [`MAX_SCHEMA_PATH`].
+pub(super) fn fits(graph: &Graph, value: &Value) -> Result<(), TooMuchWork> {
+    let mut walk = Walk {
+        graph,
+        left: MAX_CHECK_STEPS,
+    };
+    walk.visit(0, On::Value(value), Purpose::Validity, 0)
+}
+
+/// Whether the combinators and references of every subschema, without any value's members, end within the bound on
+/// compiling. One that refers to itself on the same value does not.
+pub(super) fn unfolds(graph: &Graph) -> Result<(), TooMuchWork> {
+    let mut walk = Walk {
+        graph,
+        left: MAX_UNFOLDED,
+    };
+    (0..graph.nodes.len())
+        .try_for_each(|node| walk.visit(node, On::Value(&Value::Null), Purpose::Validity, 0))
+}
+
+/// What a schema is on: a value, or a member's name.
+#[derive(Clone, Copy)]
+enum On<'a> {
+    Value(&'a Value),
+    Name(&'a str),
+}
+
+/// What a schema is applied for.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    /// To learn whether the value is valid.
+    Validity,
+    /// To learn, besides, which members and elements were evaluated, for an `unevaluated…` keyword further up.
+    Evaluated,
+}
+
+struct Walk<'a> {
+    graph: &'a Graph,
+    left: usize,
+}
+
+impl Walk<'_> {
+    fn spend(&mut self, steps: usize) -> Result<(), TooMuchWork> {
+        self.left = self.left.checked_sub(steps).ok_or(TooMuchWork)?;
+        Ok(())
+    }
+
+    fn visit(
+        &mut self,
+        node: NodeId,
+        on: On<'_>,
+        purpose: Purpose,
+        path: usize,
+    ) -> Result<(), TooMuchWork> {
+        if path > MAX_SCHEMA_PATH {
+            return Err(TooMuchWork);
+        }
+        let graph = self.graph;
+        let Some(node) = graph.nodes.get(node) else {
+            return Ok(());
+        };
+        let path = path + 1;
+        self.spend(1 + node.weight / 8)?;
+        for inner in &node.in_place {
+            self.visit(*inner, on, Purpose::Validity, path)?;
+            if purpose == Purpose::Evaluated || node.applies_again {
+                // Whether it applies is asked once more, and then what it evaluated.
+                self.visit(*inner, on, Purpose::Validity, path)?;
+                self.visit(*inner, on, Purpose::Evaluated, path)?;
+            }
+        }
+        match on {
+            On::Name(text) => self.text(node, text),
+            On::Value(Value::String(text)) => self.text(node, text),
+            On::Value(Value::Array(elements)) => self.elements(node, elements, path),
+            On::Value(Value::Object(members)) => self.members(node, members, path),
+            On::Value(_) => Ok(()),
+        }
+    }
+
+    fn text(&mut self, node: &Node, text: &str) -> Result<(), TooMuchWork> {
+        if node.reads_strings {
+            self.spend(text.len() / BYTES_A_STEP)?;
+        }
+        self.pattern(text, node.pattern_bytes)
+    }
+
+    fn pattern(&mut self, text: &str, pattern_bytes: usize) -> Result<(), TooMuchWork> {
+        self.spend(text.len().saturating_mul(pattern_bytes) / PATTERN_BYTES_A_STEP)
+    }
+
+    fn elements(
+        &mut self,
+        node: &Node,
+        elements: &[Value],
+        path: usize,
+    ) -> Result<(), TooMuchWork> {
+        if node.unique {
+            self.unique(elements)?;
+        }
+        for (index, element) in elements.iter().enumerate() {
+            let (placed, others) = match node.elements.get(index) {
+                Some(placed) => (placed.as_ref(), &[][..]),
+                None => (None, &node.other_elements[..]),
+            };
+            let inner = placed.into_iter().chain(others).chain(&node.every_element);
+            for inner in inner {
+                self.visit(*inner, On::Value(element), Purpose::Validity, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn members(
+        &mut self,
+        node: &Node,
+        members: &Map<String, Value>,
+        path: usize,
+    ) -> Result<(), TooMuchWork> {
+        let looked_up = node.members.len() + node.other_members.len() + node.every_member.len();
+        if looked_up == 0 && node.names.is_empty() && node.name_pattern_bytes == 0 {
+            return Ok(());
+        }
+        self.spend(members.len() / 8)?;
+        for (name, member) in members {
+            // Once to find the schema, once more to know whether the member is an additional one.
+            self.pattern(name, node.name_pattern_bytes.saturating_mul(2))?;
+            let (named, others) = match node.members.get(name) {
+                Some(named) => (named.as_ref(), &[][..]),
+                None => (None, &node.other_members[..]),
+            };
+            for inner in named.into_iter().chain(others).chain(&node.every_member) {
+                self.visit(*inner, On::Value(member), Purpose::Validity, path)?;
+            }
+            for inner in &node.names {
+                self.visit(*inner, On::Name(name), Purpose::Validity, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Elements are told apart by hash. Strings hash under a random key; the hash of an object, and of integers that share
+    /// a double, can be made equal on purpose, and then each is compared with each.
+    fn unique(&mut self, elements: &[Value]) -> Result<(), TooMuchWork> {
+        let mut size = 0_usize;
+        let mut collide = elements.len() <= 16;
+        for element in elements {
+            self.measure(element, &mut size, &mut collide)?;
+        }
+        if collide {
+            self.spend(size.saturating_mul(elements.len()) / 8)?;
+        }
+        Ok(())
+    }
+
+    /// Spends the size of a value while adding it up. It recurses as deep as that nests, which its parser bounds.
+    fn measure(
+        &mut self,
+        value: &Value,
+        size: &mut usize,
+        collide: &mut bool,
+    ) -> Result<(), TooMuchWork> {
+        let own = match value {
+            Value::String(text) => 1 + text.len() / BYTES_A_STEP,
+            _ => 1,
+        };
+        *size = size.saturating_add(own);
+        self.spend(own)?;
+        match value {
+            Value::Array(elements) => elements
+                .iter()
+                .try_for_each(|element| self.measure(element, size, collide)),
+            Value::Object(members) => {
+                *collide = true;
+                members
+                    .values()
+                    .try_for_each(|member| self.measure(member, size, collide))
+            }
+            Value::Number(number) => {
+                let magnitude = number
+                    .as_u64()
+                    .or_else(|| number.as_i64().map(i64::unsigned_abs));
+                *collide |= magnitude.is_some_and(|magnitude| magnitude > EXACT_INTEGER);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
