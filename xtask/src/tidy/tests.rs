@@ -132,6 +132,20 @@ fn a_module_without_a_row_is_found() {
 }
 
 #[test]
+fn the_arrows_go_one_way() {
+    for layers in super::tables::LAYERS {
+        let mut left = layers.arrows.to_vec();
+        while let Some(at) = left
+            .iter()
+            .position(|(_, to)| to.iter().all(|to| left.iter().all(|(name, _)| name != to)))
+        {
+            left.remove(at);
+        }
+        assert!(left.is_empty(), "a circle in {left:?}");
+    }
+}
+
+#[test]
 fn folders_are_held_to_the_table() {
     let page = "| other |\n| --- |\n| `x` |\n\n| folder | what |\n| --- | --- |\n| `a/src` | it |\n| `fuzz/` | all |\n\ntext `b`";
     let rows = folders::rows(page);
