@@ -1,0 +1,3 @@
+//! How bytes reach a server and come back. Nothing here parses a JSON-RPC body.
+
+pub(crate) mod stdio;

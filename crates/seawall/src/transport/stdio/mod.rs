@@ -1,0 +1,112 @@
+//! A server as a child process: its start, its pipes, its end (T1).
+//!
+//! [`spawn`] starts the child in a process group of its own and hands out its pipes, non-blocking, with a
+//! [`ProcessTree`], which sees the child's exit and ends the whole tree. Nothing here reads or writes the pipes.
+//!
+//! **Invariant:** the group's leader is reaped last. While it is unreaped its number, which is also the group's, cannot
+//! be given to anybody else, so a signal never reaches a stranger.
+//!
+//! **Invariant:** nothing claims an exit that was not seen. What cannot be ended is [`NotReaped`], and the end can be
+//! tried again.
+//!
+//! **Invariant:** no process outlives its handles. Dropping the last handle kills the group, with or without a runtime;
+//! a watchdog shell kills it if the host dies without dropping anything.
+//!
+//! # What gets away
+//! - On Linux, a descendant that left the group (`setsid`) is found by its parents and ended too, if they still live when
+//!   the end begins. One that left both the group and the tree (a double fork whose middle process is gone) is not found;
+//!   neither is any descendant outside the group on other systems.
+//! - Without `/proc`, whoever is left of the group after its leader exited is killed without being asked first.
+//! - Without `/bin/sh` there is no watchdog: a host ended by SIGKILL leaves its children to notice the end of their stdin.
+//! - On Windows the tree is ended by `taskkill /T`, which follows living parents only, and a host that is killed leaves
+//!   its children to notice the end of their stdin.
+
+mod environment;
+mod error;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) use environment::child_environment;
+pub(crate) use error::{NotReaped, SpawnError};
+#[cfg(unix)]
+pub(crate) use unix::{ProcessTree, Stderr, Stdin, Stdout, spawn};
+#[cfg(windows)]
+pub(crate) use windows::{ProcessTree, Stderr, Stdin, Stdout, spawn};
+
+/// How long a child whose stdin was closed has to exit by itself.
+pub(crate) const GRACE: Duration = Duration::from_millis(500);
+
+/// How long the tree has between SIGTERM and SIGKILL.
+const TERMINATE_WAIT: Duration = Duration::from_secs(2);
+
+/// How long the tree's exit is waited for after SIGKILL.
+const KILL_WAIT: Duration = Duration::from_secs(2);
+
+/// How long a synchronous kill waits for the exit, at most.
+const KILL_NOW_WAIT: Duration = Duration::from_millis(100);
+
+/// What to start, and with which surroundings.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// The program. A bare name is looked up in the `PATH` of `env`; a relative path is relative to `cwd`.
+    pub(crate) command: OsString,
+    /// Its arguments.
+    pub(crate) args: Vec<OsString>,
+    /// Its working directory. `None`: the host's own.
+    pub(crate) cwd: Option<PathBuf>,
+    /// Its whole environment.
+    pub(crate) env: Vec<(OsString, OsString)>,
+}
+
+impl Launch {
+    /// The launch of a configured server, with the child's environment made from the host's (S13).
+    pub(crate) fn new(
+        config: &crate::config::StdioConfig,
+        host: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        Self {
+            command: config.command.clone().into(),
+            args: config.args.iter().map(OsString::from).collect(),
+            cwd: config.cwd.clone(),
+            env: child_environment(config, host),
+        }
+    }
+
+    /// The value that the child gets for a variable.
+    fn variable(&self, name: &str) -> Option<&OsString> {
+        self.env
+            .iter()
+            .rev()
+            .find(|(key, _)| environment::same_name(key, name))
+            .map(|(_, value)| value)
+    }
+}
+
+/// Hides the arguments and the environment, which may hold credentials.
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch")
+            .field("command", &self.command)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A child that runs, and the near ends of its pipes.
+#[derive(Debug)]
+pub(crate) struct StdioChild {
+    /// Closed by dropping it, which asks the child to exit.
+    pub(crate) stdin: Stdin,
+    pub(crate) stdout: Stdout,
+    pub(crate) stderr: Stderr,
+    pub(crate) tree: ProcessTree,
+}
+
+#[cfg(test)]
+mod tests;

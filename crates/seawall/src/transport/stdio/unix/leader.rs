@@ -1,0 +1,106 @@
+//! The child that leads a group, until it is reaped.
+
+use std::process::Child;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpgid, kill_process, kill_process_group,
+    waitid,
+};
+use seawall_proto::connection::ExitReason;
+
+use super::others::{Others, Rest};
+use super::watchdog::Registration;
+
+/// A child that was started and not reaped by us.
+///
+/// **Invariant:** while this exists the child's number is not free, unless [`Sight::Lost`] was seen.
+#[derive(Debug)]
+pub(super) struct Leader {
+    child: Child,
+    pid: Pid,
+    others: Others,
+    registration: Registration,
+}
+
+/// What is seen of a leader without reaping it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// It runs.
+    Running,
+    /// It exited.
+    Exited(ExitReason),
+    /// Somebody else reaped it: its number may be another's, and is not to be signalled any more.
+    Lost,
+}
+
+impl Leader {
+    pub(super) fn new(child: Child, registration: Registration) -> Self {
+        let pid = Pid::from_child(&child);
+        Self {
+            child,
+            pid,
+            others: Others::default(),
+            registration,
+        }
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Looks whether it exited. Does not reap it.
+    pub(super) fn sight(&self) -> Sight {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        loop {
+            match waitid(WaitId::Pid(self.pid), options) {
+                Ok(Some(status)) => return Sight::Exited(exit_reason(&status)),
+                Ok(None) => return Sight::Running,
+                Err(Errno::INTR) => {}
+                Err(_) => return Sight::Lost,
+            }
+        }
+    }
+
+    /// Looks who else of the tree lives, and remembers who left the group.
+    pub(super) fn rest(&mut self) -> Rest {
+        self.others.look(self.pid)
+    }
+
+    /// Signals everybody of the tree who is known.
+    pub(super) fn signal(&mut self, signal: Signal) {
+        if self.sight() == Sight::Lost {
+            return;
+        }
+        self.others.look(self.pid);
+        // Whether it reached anybody shows in the next look.
+        kill_process_group(self.pid, signal).ok();
+        if getpgid(Some(self.pid)) != Ok(self.pid) {
+            // The leader itself moved to another group.
+            kill_process(self.pid, signal).ok();
+        }
+        self.others.signal(signal);
+    }
+
+    /// Reaps it. Its exit must have been seen.
+    pub(super) fn reap(self) {
+        let Self {
+            mut child,
+            registration,
+            ..
+        } = self;
+        // First: once it is reaped, its number may be another's.
+        drop(registration);
+        if let Err(error) = child.try_wait() {
+            tracing::debug!(%error, "a child was reaped by somebody else");
+        }
+    }
+}
+
+fn exit_reason(status: &WaitIdStatus) -> ExitReason {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => ExitReason::Code(code),
+        (None, Some(signal)) => ExitReason::Signal(signal),
+        (None, None) => ExitReason::Unknown,
+    }
+}

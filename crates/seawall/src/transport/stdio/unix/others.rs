@@ -1,0 +1,172 @@
+//! Who else is there of a child's tree: the rest of its group, and descendants that left the group.
+
+use rustix::process::{Pid, Signal};
+
+/// What is known of a tree beside its leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nobody lives.
+    Gone,
+    /// Somebody lives.
+    Alive,
+    /// It cannot be told while the leader is unreaped.
+    Unknown,
+}
+
+/// The descendants that left the group, as far as they were seen.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    #[cfg(target_os = "linux")]
+    strays: Vec<linux::Stray>,
+}
+
+#[cfg(target_os = "linux")]
+impl Others {
+    /// Looks who is there, and remembers who left the group. The leader must be unreaped.
+    pub(super) fn look(&mut self, leader: Pid) -> Rest {
+        let Some(processes) = linux::processes() else {
+            return Rest::Unknown;
+        };
+        let group = leader.as_raw_nonzero().get();
+        self.strays = linux::strays(&processes, group, &self.strays);
+        let member = |process: &linux::Process| {
+            process.group == group && process.pid != group && process.lives
+        };
+        if self.strays.is_empty() && !processes.iter().any(member) {
+            Rest::Gone
+        } else {
+            Rest::Alive
+        }
+    }
+
+    /// Signals those who left the group.
+    pub(super) fn signal(&self, signal: Signal) {
+        for stray in &self.strays {
+            stray.signal(signal);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Others {
+    /// Looks whether anybody of the group lives. The leader must be unreaped and, for an answer other than `Alive`, dead.
+    pub(super) fn look(&mut self, leader: Pid) -> Rest {
+        // Elsewhere than on Linux a zombie is not counted as a member.
+        match rustix::process::test_kill_process_group(leader) {
+            Ok(()) => Rest::Alive,
+            Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => Rest::Gone,
+            Err(_) => Rest::Unknown,
+        }
+    }
+
+    /// Nobody who left the group is known here.
+    pub(super) fn signal(&self, _: Signal) {}
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    /// One line of the process table.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Process {
+        pub(super) pid: i32,
+        pub(super) group: i32,
+        pub(super) lives: bool,
+        parent: i32,
+        /// In clock ticks since the boot; with `pid` it names one process for ever.
+        started: u64,
+    }
+
+    /// A descendant that left the group.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Stray {
+        pid: i32,
+        started: u64,
+    }
+
+    impl Stray {
+        pub(super) fn signal(self, signal: Signal) {
+            let Some(pid) = Pid::from_raw(self.pid) else {
+                return;
+            };
+            // The descriptor holds on to whoever has the number now; then it is certain who that is.
+            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+                return;
+            };
+            if Process::read(self.pid).is_some_and(|now| now.started == self.started) {
+                // It may be gone since, or not ours to signal; the next look tells.
+                pidfd_send_signal(process, signal).ok();
+            }
+        }
+    }
+
+    /// Everybody; `None` if the table is not to be had.
+    pub(super) fn processes() -> Option<Vec<Process>> {
+        let me = i32::try_from(std::process::id()).ok()?;
+        let all: Vec<Process> = fs::read_dir("/proc")
+            .ok()?
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter_map(Process::read)
+            .collect();
+        // A table of another namespace is worse than none.
+        all.iter().any(|process| process.pid == me).then_some(all)
+    }
+
+    /// The living descendants of the group, of its leader and of the strays known before, that are not of the group.
+    pub(super) fn strays(all: &[Process], group: i32, known: &[Stray]) -> Vec<Stray> {
+        let is_known = |process: &Process| {
+            known
+                .iter()
+                .any(|stray| stray.pid == process.pid && stray.started == process.started)
+        };
+        let mut family: Vec<i32> = all
+            .iter()
+            .filter(|process| process.pid == group || process.group == group || is_known(process))
+            .map(|process| process.pid)
+            .collect();
+        let mut next = 0;
+        while let Some(parent) = family.get(next).copied() {
+            next += 1;
+            for process in all {
+                if process.parent == parent && !family.contains(&process.pid) {
+                    family.push(process.pid);
+                }
+            }
+        }
+        all.iter()
+            .filter(|process| process.lives && process.group != group && process.pid != group)
+            .filter(|process| family.contains(&process.pid))
+            .map(|process| Stray {
+                pid: process.pid,
+                started: process.started,
+            })
+            .collect()
+    }
+
+    impl Process {
+        fn read(pid: i32) -> Option<Self> {
+            let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            Self::parse(pid, &line)
+        }
+
+        /// `pid (name) state parent group …`; the name may hold anything, parentheses too.
+        pub(super) fn parse(pid: i32, line: &[u8]) -> Option<Self> {
+            let name_end = line.iter().rposition(|byte| *byte == b')')?;
+            let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+            let fields: Vec<&str> = rest.split_ascii_whitespace().take(20).collect();
+            let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+            // A process whose first thread ended is shown as a zombie while its other threads run.
+            let dead = matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1;
+            Some(Self {
+                pid,
+                parent: i32::try_from(number(1)?).ok()?,
+                group: i32::try_from(number(2)?).ok()?,
+                lives: !dead,
+                started: number(19)?,
+            })
+        }
+    }
+}

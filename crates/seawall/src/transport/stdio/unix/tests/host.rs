@@ -1,0 +1,158 @@
+//! A host that is killed. The host is this test binary, started again.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+
+use super::super::watchdog::{self, Line};
+use super::*;
+
+const ROLE: &str = "SEAWALL_TEST_HOST";
+
+/// A server that neither an end of stdin nor SIGTERM ends, with a child of its own.
+const STUBBORN: &str = "trap '' TERM HUP; sleep 60 & echo $!; while :; do sleep 1; done";
+
+/// Not a test: the host, when this binary was started as one.
+#[test]
+fn role() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    run(async {
+        let mut children = vec![start(STUBBORN)];
+        if role == "without its watchdog for a moment" {
+            let old = watchdog::shell().unwrap();
+            kill(old);
+            children.push(start(STUBBORN));
+            assert_ne!(watchdog::shell(), Some(old));
+        }
+        if role == "after an end" {
+            children.push(start("exec cat"));
+            let ended = children.pop().unwrap();
+            drop(ended.stdin);
+            ended.tree.end(BOUND).await.unwrap();
+        }
+        for child in &mut children {
+            let grandchild = pid(&mut child.stdout).await;
+            println!("pid {}\npid {grandchild}", child.tree.pid());
+        }
+        println!("pid {}", watchdog::shell().unwrap());
+        println!("ready");
+        tokio::time::sleep(BOUND).await;
+    });
+}
+
+fn host(role: &str) -> (Child, Vec<i32>) {
+    let mut host = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "--nocapture",
+            "transport::stdio::unix::tests::host::role",
+        ])
+        .env(ROLE, role)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pids = Vec::new();
+    for line in BufReader::new(host.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if line == "ready" {
+            return (host, pids);
+        }
+        if let Some((_, pid)) = line.split_once("pid ") {
+            pids.push(pid.parse().unwrap());
+        }
+    }
+    panic!("the host did not come up");
+}
+
+#[expect(clippy::cast_possible_wrap, reason = "pids are small")]
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// T1: nobody survives a host that was killed, and the watchdog goes too.
+#[test]
+fn tree_dies_within_five_seconds_of_a_killed_host() {
+    for (role, processes) in [
+        ("plain", 3),
+        ("without its watchdog for a moment", 5),
+        ("after an end", 3),
+    ] {
+        let (mut host, pids) = host(role);
+        assert_eq!(pids.len(), processes);
+        assert!(pids.iter().all(|pid| lives(*pid)));
+        let killed = Instant::now();
+        host.kill().unwrap();
+        host.wait().unwrap();
+        for pid in pids {
+            let left = Duration::from_secs(5).saturating_sub(killed.elapsed());
+            assert!(gone_within(pid, left), "{pid} survives the host: {role}");
+        }
+    }
+}
+
+/// T1: the watchdog kills who is registered, and nobody who was forgotten or came in a broken line.
+#[test]
+fn watchdog_kills_exactly_who_is_registered() {
+    let sleeper = || {
+        Command::new("sleep")
+            .arg("60")
+            .process_group(0)
+            .spawn()
+            .unwrap()
+    };
+    let (mut kept, mut forgotten, mut broken) = (sleeper(), sleeper(), sleeper());
+    let mut shell = Command::new("/bin/sh")
+        .args(["-c", watchdog::SCRIPT])
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = shell.stdin.take().unwrap();
+    let mut tell = |line: &[u8]| stdin.write_all(line).unwrap();
+    tell(Line::registered(1, forgotten.id()).as_bytes());
+    tell(Line::registered(12, kept.id()).as_bytes());
+    tell(Line::registered(1, forgotten.id()).as_bytes());
+    tell(Line::registered(2, forgotten.id()).as_bytes());
+    tell(Line::forgotten(1).as_bytes());
+    tell(Line::forgotten(2).as_bytes());
+    tell(Line::forgotten(3).as_bytes());
+    for line in [
+        "+ 9 1\n", "+ 9 0\n", "+ 9\n", "+ 9 01\n", "+ 9 -1\n", "+\n", "\n", "+ x 5\n", "* * *\n",
+    ] {
+        tell(line.as_bytes());
+    }
+    tell(format!("9 {}\n", broken.id()).as_bytes());
+    tell(format!("+ 9 {}", broken.id()).as_bytes());
+    for signal in [
+        rustix::process::Signal::TERM,
+        rustix::process::Signal::INT,
+        rustix::process::Signal::HUP,
+    ] {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&shell), signal).unwrap();
+    }
+    drop(stdin);
+    assert_eq!(shell.wait().unwrap().code(), Some(0));
+    assert!(!kept.wait().unwrap().success());
+    for mut other in [forgotten, broken] {
+        assert_eq!(other.try_wait().unwrap(), None);
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}
+
+/// T1: the longest line fits.
+#[test]
+fn lines_are_whole_at_both_ends_of_their_range() {
+    assert_eq!(Line::registered(0, 0).as_bytes(), b"+ 0 0\n");
+    assert_eq!(
+        Line::registered(u64::MAX, u32::MAX).as_bytes(),
+        b"+ 18446744073709551615 4294967295\n"
+    );
+    assert_eq!(
+        Line::forgotten(u64::MAX).as_bytes(),
+        b"- 18446744073709551615\n"
+    );
+}
