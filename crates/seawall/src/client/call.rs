@@ -1,0 +1,196 @@
+//! One call, from its first poll to its end.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use seawall_proto::Outcome;
+use seawall_proto::connection::{Abandoned, CallError, CallId, Progress};
+use seawall_proto::mcp::{ResultFault, ToolResult};
+
+use super::{Arguments, Client};
+use crate::error::{Error, ErrorKind};
+use crate::flows::Digest;
+
+/// A call of a tool: a future that ends in its result, or in an [`Error`] that says what became of it.
+///
+/// Nothing happens before it is polled first; its deadline begins then.
+///
+/// # Cancel safety
+/// Dropping it abandons the call: a request of which nothing was written is never sent; one that was, is followed by one
+/// best-effort `notifications/cancelled`. [`abandon`](Self::abandon) does the same and tells which of the two it was.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Call {
+    client: Client,
+    tool: String,
+    stage: Stage,
+    timeout: Option<Duration>,
+    digest: Option<Digest>,
+    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+}
+
+enum Stage {
+    /// Nothing was done yet.
+    Unsent(Arguments),
+    /// The connection has it.
+    Pending(CallId),
+    /// Its end was told.
+    Over,
+}
+
+impl Call {
+    pub(super) fn new(client: Client, tool: String, arguments: Arguments) -> Self {
+        Self {
+            client,
+            tool,
+            stage: Stage::Unsent(arguments),
+            timeout: None,
+            digest: None,
+            on_progress: None,
+        }
+    }
+
+    /// The deadline of the whole call, instead of `requestTimeoutMs`.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The declaration that the caller decided on: if the tool's digest is another by now, nothing is sent (F3).
+    pub fn digest(mut self, digest: Digest) -> Self {
+        self.digest = Some(digest);
+        self
+    }
+
+    /// Is told the newest progress that the server reported. It runs where the call is polled, never under a lock;
+    /// progress that comes faster than the call is polled is told once.
+    pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Lets go of the call and tells what became of it; the result, if it had ended before.
+    ///
+    /// # Errors
+    /// As awaiting it; a call that had not ended is an error whose outcome says whether it had been dispatched.
+    pub fn abandon(mut self) -> Result<ToolResult, Error> {
+        let stage = std::mem::replace(&mut self.stage, Stage::Over);
+        let outcome = match stage {
+            Stage::Unsent(_) | Stage::Over => Outcome::NotSent,
+            Stage::Pending(id) => {
+                let left = self.client.handle.shared.lock().state().abandon(id);
+                match left {
+                    Abandoned::NotSent | Abandoned::Unknown => Outcome::NotSent,
+                    Abandoned::NoResponse => Outcome::NoResponse,
+                    Abandoned::Ended(result) => return self.end(result),
+                }
+            }
+        };
+        Err(self.client.error(ErrorKind::Abandoned(outcome)))
+    }
+
+    /// Checks what can be checked without the server, and hands the call to the connection.
+    fn begin(&self, arguments: Arguments) -> Result<CallId, Error> {
+        let failed = |error| self.client.error(ErrorKind::Call(error));
+        let Some(flow) = self.client.flow_of_tool(&self.tool) else {
+            return Err(failed(CallError::UnknownTool));
+        };
+        let arguments = arguments.into_json().map_err(failed)?;
+        if self
+            .digest
+            .as_ref()
+            .is_some_and(|expected| *expected != flow.digest())
+        {
+            return Err(self.client.error(ErrorKind::StaleDeclaration));
+        }
+        self.client.output_validator(&self.tool)?;
+        let mut guard = self.client.handle.shared.lock();
+        let now = guard.now();
+        let state = guard.state();
+        let alone = state.connection.is_idle_out() && state.connection.pending_calls() == 0;
+        let begun = state
+            .connection
+            .call(now, &self.tool, &arguments, self.timeout);
+        if alone {
+            // Nothing else is under way, so the request is written here and the driver is spared a turn. Otherwise the
+            // driver writes what gathered in one go.
+            state.write_now();
+        }
+        drop(guard);
+        begun.map_err(failed)
+    }
+
+    /// The last checks of a result.
+    fn end(&self, result: Result<ToolResult, CallError>) -> Result<ToolResult, Error> {
+        let failed = |error| self.client.error(ErrorKind::Call(error));
+        let result = result.map_err(failed)?;
+        if !result.is_error()
+            && let Some(structured) = result.structured_content()
+            && let Some(validator) = self.client.output_validator(&self.tool)?
+        {
+            validator
+                .check(structured)
+                .map_err(|fault: ResultFault| failed(CallError::Unusable(fault)))?;
+        }
+        Ok(result)
+    }
+}
+
+impl Future for Call {
+    type Output = Result<ToolResult, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let id = match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Unsent(arguments) => match self.begin(arguments) {
+                Ok(id) => id,
+                Err(error) => return Poll::Ready(Err(error)),
+            },
+            Stage::Pending(id) => id,
+            Stage::Over => {
+                let over = ErrorKind::Abandoned(Outcome::NotSent);
+                return Poll::Ready(Err(self.client.error(over)));
+            }
+        };
+        let mut guard = self.client.handle.shared.lock();
+        let connection = &mut guard.state().connection;
+        let polled = connection.poll_call(id, context.waker());
+        let progress = if self.on_progress.is_some() {
+            connection.take_progress(id)
+        } else {
+            None
+        };
+        drop(guard);
+        if let (Some(tell), Some(progress)) = (&mut self.on_progress, progress) {
+            tell(progress);
+        }
+        match polled {
+            Poll::Pending => {
+                self.stage = Stage::Pending(id);
+                Poll::Pending
+            }
+            Poll::Ready(Some(result)) => Poll::Ready(self.end(result)),
+            Poll::Ready(None) => {
+                let over = ErrorKind::Abandoned(Outcome::NotSent);
+                Poll::Ready(Err(self.client.error(over)))
+            }
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if let Stage::Pending(id) = self.stage {
+            self.client.handle.shared.lock().state().abandon(id);
+        }
+    }
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call")
+            .field("server", &self.client.server())
+            .field("tool", &self.tool)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,256 @@
+//! What the handle, its calls and the driver share: one connection and the writing end of its transport, under one
+//! lock that is held for moments and never across an await.
+
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use seawall_proto::Outcome;
+use seawall_proto::connection::{Abandoned, CallId, CloseReason, Connection, Session, Time};
+use seawall_proto::mcp::Catalog;
+use tokio::time::Instant;
+
+use super::link::Sink;
+use crate::transport::stdio::NotReaped;
+
+/// At most so many frames go into one vectored write; the kernel takes no more than 1 024.
+const FRAMES_PER_WRITE: usize = 64;
+
+/// One connection, shared.
+pub(super) struct Shared {
+    state: Mutex<State>,
+    epoch: Instant,
+}
+
+/// What the lock guards.
+pub(super) struct State {
+    pub(super) connection: Connection,
+    /// The way to the server's stdin; `None` once it is closed or broken.
+    pub(super) sink: Option<Sink>,
+    /// The driver, waiting for something to do.
+    pub(super) driver: Option<Waker>,
+    /// When the driver's timer fires; `None` while it sleeps without one.
+    pub(super) armed: Option<Time>,
+    /// Whether the driver stopped reading because of L8.
+    pub(super) paused: bool,
+    /// Whether the owner asked for the end.
+    pub(super) closing: bool,
+    /// Whether a write failed: the server no longer reads.
+    pub(super) broken: bool,
+    /// Whether the driver is gone.
+    pub(super) done: bool,
+    /// The child could not be reaped, and nobody was told yet.
+    pub(super) unreaped: Option<NotReaped>,
+    /// Who waits for the handshake or for the driver's end.
+    pub(super) watchers: Vec<Waker>,
+}
+
+impl Shared {
+    pub(super) fn new(connection: Connection, sink: Sink, epoch: Instant) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                connection,
+                sink: Some(sink),
+                driver: None,
+                armed: None,
+                paused: false,
+                closing: false,
+                broken: false,
+                done: false,
+                unreaped: None,
+                watchers: Vec::new(),
+            }),
+            epoch,
+        })
+    }
+
+    /// Locks. A poisoned lock is taken all the same: the connection's own invariants do not depend on the panicking
+    /// thread, and a driver that panicked closes the connection in its drop.
+    pub(super) fn lock(&self) -> Guard<'_> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Guard {
+            watched: state.watched(),
+            state: Some(state),
+            epoch: self.epoch,
+        }
+    }
+
+    /// Waits for the end of the handshake.
+    pub(super) async fn ready(
+        &self,
+    ) -> Result<(Arc<Session>, Arc<Catalog>), (CloseReason, Outcome)> {
+        poll_fn(|context| {
+            let mut guard = self.lock();
+            let state = guard.state();
+            if let Some((reason, outcome)) = state.connection.connect_failure() {
+                return Poll::Ready(Err((reason.clone(), outcome)));
+            }
+            if let (Some(session), Some(catalog)) =
+                (state.connection.session(), state.connection.catalog())
+            {
+                return Poll::Ready(Ok((Arc::clone(session), Arc::clone(catalog))));
+            }
+            state.watchers.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Waits until the driver is gone, and with it the server, or the hope of ending it.
+    pub(super) async fn finished(&self) {
+        poll_fn(|context| {
+            let mut guard = self.lock();
+            let state = guard.state();
+            if state.done {
+                return Poll::Ready(());
+            }
+            state.watchers.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// The instant of `time`.
+    pub(super) fn instant_of(&self, time: Time) -> Instant {
+        self.epoch + time.since_epoch()
+    }
+}
+
+/// The lock, held. Dropping it wakes whoever has to know of what happened, after the lock is released.
+pub(super) struct Guard<'a> {
+    state: Option<MutexGuard<'a, State>>,
+    epoch: Instant,
+    /// What the watchers watch, as it was when the lock was taken.
+    watched: (bool, bool, bool),
+}
+
+impl Guard<'_> {
+    /// The state.
+    #[expect(clippy::expect_used, reason = "the guard is taken out only by drop")]
+    pub(super) fn state(&mut self) -> &mut State {
+        self.state.as_deref_mut().expect("held until drop")
+    }
+
+    /// The clock, read under the lock, so that it never runs backwards for the connection.
+    pub(super) fn now(&self) -> Time {
+        Time::from_epoch(Instant::now().saturating_duration_since(self.epoch))
+    }
+
+    /// Releases the lock on behalf of the driver, which needs no waking: it is the one that runs.
+    pub(super) fn release_by_driver(mut self) {
+        self.finish(false);
+    }
+
+    fn finish(&mut self, wake_driver: bool) {
+        let Some(mut state) = self.state.take() else {
+            return;
+        };
+        let mut wakers = Vec::new();
+        state.connection.drain_wakers(&mut wakers);
+        if !state.watchers.is_empty() && state.watched() != self.watched {
+            wakers.append(&mut state.watchers);
+        }
+        if wake_driver && state.needs_driver() {
+            wakers.extend(state.driver.take());
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.finish(true);
+    }
+}
+
+impl State {
+    /// What the watchers watch: the end of the handshake, the end of the session, the end of the driver.
+    fn watched(&self) -> (bool, bool, bool) {
+        let ready = self.connection.session().is_some();
+        (ready, self.connection.close_reason().is_some(), self.done)
+    }
+
+    /// Whether something changed that only the driver can act on.
+    fn needs_driver(&self) -> bool {
+        let unwritten = !self.connection.is_idle_out() && self.sink.is_some();
+        let resume = self.paused && self.connection.wants_read();
+        let earlier = match (self.connection.poll_timeout(), self.armed) {
+            (Some(next), Some(armed)) => next < armed,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        self.closing || self.broken || unwritten || resume || earlier
+    }
+
+    /// Writes what the transport takes now, without waiting: for a caller whose request is the only one.
+    pub(super) fn write_now(&mut self) {
+        let Self {
+            connection,
+            sink,
+            broken,
+            ..
+        } = self;
+        let Some(open) = sink else { return };
+        while !connection.is_idle_out() {
+            match with_slices(connection, |slices| open.try_write(slices)) {
+                Ok(0) => break,
+                Ok(taken) => connection.handle_written(taken),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => {
+                    *broken = true;
+                    *sink = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Writes what the transport takes, and has `context` woken when it takes more. For the driver alone.
+    pub(super) fn poll_write(&mut self, context: &mut Context<'_>) {
+        let Self {
+            connection,
+            sink,
+            broken,
+            ..
+        } = self;
+        let Some(open) = sink else { return };
+        while !connection.is_idle_out() {
+            match with_slices(connection, |slices| open.poll_write(context, slices)) {
+                Poll::Ready(Ok(taken)) if taken > 0 => connection.handle_written(taken),
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Poll::Ready(_) => {
+                    *broken = true;
+                    *sink = None;
+                    return;
+                }
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Ends the session, if it has not ended.
+    pub(super) fn close(&mut self, reason: CloseReason) {
+        self.connection.handle_closed(reason);
+    }
+
+    /// Lets go of a call; see [`Connection::abandon`].
+    pub(super) fn abandon(&mut self, call: CallId) -> Abandoned {
+        let left = self.connection.abandon(call);
+        self.write_now();
+        left
+    }
+}
+
+/// Gathers the next frames, on the stack, for one vectored write.
+fn with_slices<R>(connection: &Connection, write: impl FnOnce(&[IoSlice<'_>]) -> R) -> R {
+    let mut slices = [IoSlice::new(&[]); FRAMES_PER_WRITE];
+    let mut count = 0;
+    for (slot, frame) in slices.iter_mut().zip(connection.transmit()) {
+        *slot = IoSlice::new(frame);
+        count += 1;
+    }
+    write(slices.get(..count).unwrap_or_default())
+}

@@ -1,0 +1,318 @@
+//! The driver and the handle against a peer in memory, on a paused clock.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
+
+use super::link::{Ends, Link, Sink, Source, Tree};
+use super::*;
+use crate::ErrorCode;
+
+const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"peer","version":"1"}}"#;
+const TOOLS: &str = r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#;
+
+/// The server's ends.
+struct Peer {
+    input: BufReader<DuplexStream>,
+    output: DuplexStream,
+}
+
+impl Peer {
+    async fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.input.read_line(&mut line).await.expect("reads");
+        line
+    }
+
+    async fn write(&mut self, text: &str) {
+        self.output
+            .write_all(text.as_bytes())
+            .await
+            .expect("writes");
+    }
+
+    async fn reply(&mut self, id: u64, result: &str) {
+        self.write(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n"
+        ))
+        .await;
+    }
+
+    async fn shake_hands(&mut self) {
+        assert!(self.line().await.contains("\"initialize\""));
+        self.reply(1, INITIALIZED).await;
+        assert!(self.line().await.contains("notifications/initialized"));
+        assert!(self.line().await.contains("tools/list"));
+        self.reply(2, TOOLS).await;
+    }
+}
+
+fn config(limits: Limits) -> ServerConfig {
+    ServerConfig::stdio("peer", "in-memory")
+        .limits(limits)
+        .build()
+        .expect("a valid entry")
+}
+
+/// A link whose pipe to the server takes `room` bytes before somebody reads.
+fn link(room: usize) -> (Link, Peer) {
+    let (to_peer, input) = duplex(room);
+    let (output, stdout) = duplex(1 << 16);
+    let link = Link {
+        sink: Sink::Stream(Box::pin(to_peer)),
+        ends: Ends {
+            stdout: Source::new(stdout),
+            stderr: None,
+            tree: Tree::None,
+        },
+    };
+    let input = BufReader::new(input);
+    (link, Peer { input, output })
+}
+
+async fn connect_over(link: Link, limits: Limits) -> Result<Client, Error> {
+    Client::builder(config(limits))
+        .connect_over("peer".into(), None, link, Redactor::default())
+        .await
+}
+
+async fn connected(room: usize, limits: Limits) -> (Client, Peer) {
+    let (link, mut peer) = link(room);
+    let (client, ()) = tokio::join!(connect_over(link, limits), peer.shake_hands());
+    (client.expect("connects"), peer)
+}
+
+fn failure(error: &Error) -> (ErrorCode, Outcome) {
+    (error.code(), error.outcome())
+}
+
+/// L1, S1: a server that says nothing fails the connect at `handshakeTimeoutMs`, not before and not later.
+#[tokio::test(start_paused = true)]
+async fn a_silent_server_fails_the_connect_in_time() {
+    let (link, _peer) = link(1 << 16);
+    let before = Instant::now();
+    let error = connect_over(link, Limits::default())
+        .await
+        .expect_err("nothing answers");
+    assert_eq!(failure(&error), (ErrorCode::Timeout, Outcome::NoResponse));
+    assert_eq!(
+        before.elapsed(),
+        seawall_proto::limits::DEFAULT_HANDSHAKE_TIMEOUT
+    );
+}
+
+/// L1, O2: a call ends at its own deadline; the answer that comes later is nobody's.
+#[tokio::test(start_paused = true)]
+async fn a_call_ends_at_its_deadline() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let before = Instant::now();
+    let error = client
+        .call("t", Arguments::none())
+        .timeout(Duration::from_millis(40))
+        .await
+        .expect_err("nothing answers");
+    assert_eq!(failure(&error), (ErrorCode::Timeout, Outcome::NoResponse));
+    assert!(
+        before.elapsed() < Duration::from_millis(45),
+        "{:?}",
+        before.elapsed()
+    );
+    assert!(peer.line().await.contains("tools/call"));
+    assert!(peer.line().await.contains("notifications/cancelled"));
+    peer.reply(3, r#"{"content":[]}"#).await;
+    let (call, ()) = tokio::join!(client.call("t", Arguments::none()), async {
+        assert!(peer.line().await.contains("\"id\":4"));
+        peer.reply(4, r#"{"content":[{"type":"text","text":"late"}]}"#)
+            .await;
+    });
+    assert!(call.expect("answered").raw().as_str().contains("late"));
+    assert_eq!(client.report().stats.stray_replies, 1);
+}
+
+/// O2, S8: behind a server that does not read, what was begun is `no_response`, what was not is `not_sent`, each in time;
+/// the abandoned one is never written.
+#[tokio::test(start_paused = true)]
+async fn a_blocked_writer_delays_no_deadline() {
+    let (client, mut peer) = connected(64, Limits::default()).await;
+    let big = Arguments::text(format!("{{\"pad\":\"{}\"}}", "x".repeat(4096)));
+    let before = Instant::now();
+    let (first, second) = tokio::join!(
+        client.call("t", big).timeout(Duration::from_millis(100)),
+        client
+            .call("t", Arguments::text("{\"second\":1}"))
+            .timeout(Duration::from_millis(50)),
+    );
+    assert_eq!(
+        failure(&first.expect_err("blocked")),
+        (ErrorCode::Timeout, Outcome::NoResponse)
+    );
+    assert_eq!(
+        failure(&second.expect_err("blocked")),
+        (ErrorCode::Timeout, Outcome::NotSent)
+    );
+    assert!(before.elapsed() < Duration::from_millis(110));
+    // The frame that was begun is finished, the other is skipped, the cancellation follows.
+    assert!(peer.line().await.contains("xxxx"));
+    let next = peer.line().await;
+    assert!(
+        next.contains("notifications/cancelled") && next.contains("\"requestId\":3"),
+        "{next}"
+    );
+}
+
+/// S8: a dropped call is abandoned.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_call_is_cancelled() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let call = client.call("t", Arguments::none());
+    let dropped = tokio::time::timeout(Duration::from_millis(5), call).await;
+    assert!(dropped.is_err());
+    assert!(peer.line().await.contains("tools/call"));
+    assert!(peer.line().await.contains("notifications/cancelled"));
+    assert_eq!(client.report().stats.cancelled, 1);
+}
+
+/// S8, O2: letting go before anything was polled sends nothing.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_never_polled_is_not_sent() {
+    let (client, _peer) = connected(1 << 16, Limits::default()).await;
+    let error = client
+        .call("t", Arguments::none())
+        .abandon()
+        .expect_err("abandoned");
+    assert_eq!(
+        failure(&error),
+        (ErrorCode::ConnectionClosed, Outcome::NotSent)
+    );
+    assert_eq!(client.report().stats.calls, 0);
+}
+
+/// L8: results that nobody takes pause the reader; taking them resumes it, and nothing is lost.
+#[tokio::test(start_paused = true)]
+async fn results_not_taken_pause_the_reader() {
+    let mut limits = Limits::default();
+    limits.max_buffered_bytes = 4096;
+    let (client, mut peer) = connected(1 << 16, limits).await;
+    let mut calls: Vec<_> = (0..8)
+        .map(|_| Box::pin(client.call("t", Arguments::none())))
+        .collect();
+    for call in &mut calls {
+        let polled = futures_poll(call.as_mut()).await;
+        assert!(polled.is_none());
+    }
+    let result = format!("{{\"content\":[],\"pad\":\"{}\"}}", "x".repeat(1500));
+    for id in 3..11 {
+        assert!(peer.line().await.contains("tools/call"));
+        peer.reply(id, &result).await;
+    }
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    let held = client.report().buffered_bytes;
+    assert!(held >= 4096 && held < 4096 + 2000, "{held}");
+    let error = client
+        .call("t", Arguments::none())
+        .await
+        .expect_err("the budget is used up");
+    assert_eq!(
+        failure(&error),
+        (ErrorCode::ProtocolError, Outcome::NotSent)
+    );
+    for call in calls {
+        assert!(call.await.is_ok());
+    }
+    assert_eq!(client.report().buffered_bytes, 0);
+}
+
+/// S5: the owner's close ends what is pending, and is what every later call gets.
+#[tokio::test(start_paused = true)]
+async fn close_ends_pending_and_later_calls() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let (pending, ()) = tokio::join!(client.call("t", Arguments::none()), async {
+        assert!(peer.line().await.contains("tools/call"));
+        client.close().await.expect("closes");
+    });
+    assert_eq!(
+        failure(&pending.expect_err("closed")),
+        (ErrorCode::ConnectionClosed, Outcome::NoResponse)
+    );
+    let later = client
+        .call("t", Arguments::none())
+        .await
+        .expect_err("closed");
+    assert_eq!(
+        failure(&later),
+        (ErrorCode::ConnectionClosed, Outcome::NotSent)
+    );
+    assert!(later.message().contains("closed by its owner"), "{later}");
+}
+
+/// S5: the end of the server's output ends the session; what came whole before it is delivered.
+#[tokio::test(start_paused = true)]
+async fn what_came_before_the_end_is_delivered() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let (first, second, ()) = tokio::join!(
+        client.call("t", Arguments::none()),
+        client.call("t", Arguments::none()),
+        async {
+            peer.line().await;
+            peer.line().await;
+            peer.reply(3, r#"{"content":[]}"#).await;
+            peer.write("{\"jsonrpc\":\"2.0\",\"id\":4,\"res").await;
+            peer.output.shutdown().await.expect("shuts down");
+        }
+    );
+    assert!(first.is_ok());
+    let second = second.expect_err("cut off");
+    assert_eq!(
+        failure(&second),
+        (ErrorCode::ConnectionClosed, Outcome::NoResponse)
+    );
+    assert!(second.message().contains("stdout"), "{second}");
+}
+
+/// S5: a runtime that is dropped ends the connection; nobody waits for a driver that is gone.
+#[test]
+fn a_dropped_runtime_ends_the_connection() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+    };
+    let first = runtime();
+    let (client, _peer) = first.block_on(connected(1 << 16, Limits::default()));
+    drop(first);
+    let error = runtime()
+        .block_on(client.call("t", Arguments::none()))
+        .expect_err("gone");
+    assert_eq!(
+        failure(&error),
+        (ErrorCode::ConnectionClosed, Outcome::NotSent)
+    );
+    runtime()
+        .block_on(client.close())
+        .expect("nothing is left to close");
+}
+
+/// Without a runtime, connecting is refused in words.
+#[test]
+fn connecting_without_a_runtime_is_refused() {
+    let connect = pin!(Client::connect(config(Limits::default())));
+    let Poll::Ready(Err(error)) = connect.poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!("refused at once");
+    };
+    assert_eq!(
+        failure(&error),
+        (ErrorCode::Configuration, Outcome::NotSent)
+    );
+}
+
+/// Polls once.
+async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+    std::future::poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}

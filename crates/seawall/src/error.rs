@@ -1,0 +1,177 @@
+//! The one error of the library: which server, what class, what became of the request, and a text of ours.
+
+use std::fmt;
+use std::sync::Arc;
+
+use seawall_proto::connection::{CallError, CloseReason};
+use seawall_proto::{ErrorCode, Outcome};
+
+use crate::flows::ProjectError;
+use crate::transport::stdio::{NotReaped, SpawnError};
+
+/// Why connecting, calling or closing failed.
+///
+/// [`Display`](fmt::Display) is written by Seawall and names the server; it holds no text of the server, no argument, path
+/// or environment (O1). The details of a spawn failure are in its [source](std::error::Error::source).
+#[derive(Debug, Clone)]
+pub struct Error {
+    server: Arc<str>,
+    kind: Arc<ErrorKind>,
+}
+
+/// What failed.
+#[derive(Debug)]
+pub(crate) enum ErrorKind {
+    /// The process could not be started.
+    Spawn(SpawnError),
+    /// The connect failed.
+    Connect {
+        reason: CloseReason,
+        outcome: Outcome,
+        unreaped: Option<NotReaped>,
+    },
+    /// A call failed.
+    Call(CallError),
+    /// The caller let go of the call.
+    Abandoned(Outcome),
+    /// The call was made under another declaration than the tool has (F3).
+    StaleDeclaration,
+    /// The configuration includes tools that the catalog lacks (K11).
+    Project(ProjectError),
+    /// The tool's output schema cannot be used, so no result of it could be accepted (S11).
+    UnusableSchema,
+    /// The child could not be reaped (T1).
+    Unreaped(NotReaped),
+    /// What the entry asks for is not built yet.
+    NotBuilt(&'static str),
+    /// Connecting needs a running tokio runtime with I/O and time.
+    NoRuntime,
+}
+
+impl Error {
+    pub(crate) fn new(server: &Arc<str>, kind: ErrorKind) -> Self {
+        Self {
+            server: Arc::clone(server),
+            kind: Arc::new(kind),
+        }
+    }
+
+    /// The server's id.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The class of the failure (O1).
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match &*self.kind {
+            ErrorKind::Spawn(_) => ErrorCode::SpawnFailed,
+            ErrorKind::Connect { reason, .. } => reason.code(),
+            ErrorKind::Call(error) => error.code(),
+            ErrorKind::Abandoned(_) | ErrorKind::Unreaped(_) => ErrorCode::ConnectionClosed,
+            ErrorKind::StaleDeclaration | ErrorKind::Project(_) => ErrorCode::ToolNotFound,
+            ErrorKind::UnusableSchema => ErrorCode::InvalidResponse,
+            ErrorKind::NotBuilt(_) | ErrorKind::NoRuntime => ErrorCode::Configuration,
+        }
+    }
+
+    /// What became of the request (O2).
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match &*self.kind {
+            ErrorKind::Connect { outcome, .. } | ErrorKind::Abandoned(outcome) => *outcome,
+            ErrorKind::Call(error) => error.outcome(),
+            ErrorKind::Project(_) => Outcome::Answered,
+            ErrorKind::Unreaped(_) => Outcome::NoResponse,
+            ErrorKind::Spawn(_)
+            | ErrorKind::StaleDeclaration
+            | ErrorKind::UnusableSchema
+            | ErrorKind::NotBuilt(_)
+            | ErrorKind::NoRuntime => Outcome::NotSent,
+        }
+    }
+
+    /// The code of the JSON-RPC error that the server answered with, if it did.
+    #[must_use]
+    pub fn json_rpc_code(&self) -> Option<i64> {
+        match &*self.kind {
+            ErrorKind::Connect { reason, .. } => reason.json_rpc_code(),
+            ErrorKind::Call(error) => error.json_rpc_code(),
+            _ => None,
+        }
+    }
+
+    /// The status of the HTTP refusal, if there was one.
+    #[must_use]
+    pub fn http_status(&self) -> Option<u16> {
+        None
+    }
+
+    /// Whether trying again with the same configuration cannot help (S4).
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        match &*self.kind {
+            ErrorKind::Connect { reason, .. } => reason.is_permanent(),
+            ErrorKind::Call(CallError::Closed { reason, .. }) => reason.is_permanent(),
+            ErrorKind::NotBuilt(_) | ErrorKind::Project(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The text without the server's name, for output that names it elsewhere.
+    #[must_use]
+    pub fn message(&self) -> String {
+        struct Message<'a>(&'a ErrorKind);
+        impl fmt::Display for Message<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_kind(self.0, f)
+            }
+        }
+        Message(&self.kind).to_string()
+    }
+}
+
+fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        ErrorKind::Spawn(error) => write!(f, "{error}"),
+        ErrorKind::Connect { reason, unreaped, .. } => {
+            write!(f, "connecting failed: {reason}")?;
+            match unreaped {
+                Some(unreaped) => write!(f, "; {unreaped}"),
+                None => Ok(()),
+            }
+        }
+        ErrorKind::Call(error) => write!(f, "{error}"),
+        ErrorKind::Abandoned(Outcome::NotSent) => f.write_str("the call was cancelled; nothing was sent"),
+        ErrorKind::Abandoned(_) => f.write_str(
+            "the call was cancelled after it was sent; it may have been carried out: verify state before retrying",
+        ),
+        ErrorKind::StaleDeclaration => {
+            f.write_str("the tool's declaration changed since the caller read it; list the tools again")
+        }
+        ErrorKind::Project(error) => write!(f, "{error}"),
+        ErrorKind::UnusableSchema => {
+            f.write_str("the tool's outputSchema cannot be used, so no result of it could be checked; nothing was sent")
+        }
+        ErrorKind::Unreaped(error) => write!(f, "{error}"),
+        ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
+        ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MCP server \"{}\": ", self.server)?;
+        write_kind(&self.kind, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.kind {
+            ErrorKind::Spawn(error) => std::error::Error::source(error),
+            _ => None,
+        }
+    }
+}
