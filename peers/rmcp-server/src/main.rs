@@ -40,7 +40,11 @@ impl Peer {
     #[tool(description = "Count the text, as structured content")]
     fn structured(&self, Parameters(Text { text }): Parameters<Text>) -> Json<Counted> {
         let (characters, bytes) = (text.chars().count() as u64, text.len() as u64);
-        Json(Counted { text, characters, bytes })
+        Json(Counted {
+            text,
+            characters,
+            bytes,
+        })
     }
 }
 
@@ -49,6 +53,9 @@ impl ServerHandler for Peer {}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    Peer.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    Peer.serve(rmcp::transport::stdio())
+        .await?
+        .waiting()
+        .await?;
     Ok(())
 }
