@@ -38,9 +38,11 @@ fn find_or_build() -> Result<PathBuf, String> {
 }
 
 fn build(profile_dir: &Path) -> Result<PathBuf, String> {
+    let target = target_dir(profile_dir);
+    // A documentation test runs from a folder of its own, which tells no profile.
     let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
+        Some(name) if target.is_some() && name != "debug" => name,
+        _ => "dev",
     };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -55,7 +57,7 @@ fn build(profile_dir: &Path) -> Result<PathBuf, String> {
             profile,
         ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .envs(target_dir(profile_dir))
+        .envs(target)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
