@@ -170,10 +170,9 @@ impl ServerConfigBuilder {
     /// Every reason why the entry cannot be used.
     pub fn build_in(self, surroundings: &dyn Surroundings) -> Result<ServerConfig, Problems> {
         let mut findings = Findings::new(Place::default());
-        findings.begin_entry(Some(self.0.server.clone()), None);
-        self.0
-            .finish(surroundings, &mut findings)
-            .ok_or(Problems(findings.problems))
+        findings.begin_entry(Some(&self.0.server), None);
+        let server = self.0.finish(surroundings, &mut findings);
+        server.ok_or_else(|| Problems(findings.finish("").0))
     }
 }
 

@@ -75,6 +75,15 @@ pub(super) fn looks_like_credential(text: &str) -> bool {
         .any(|word| known(word) || is_random(word))
 }
 
+/// A name that a message may say: itself, or `****` if it has the form of a token.
+pub(super) fn sayable(name: &str) -> String {
+    if looks_like_credential(name) {
+        "****".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
 /// The parts of a URL that hold a credential, as the names that a message may say.
 pub(super) fn url_credentials(url: &Url) -> Vec<&'static str> {
     let mut found = Vec::new();

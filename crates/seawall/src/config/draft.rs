@@ -9,7 +9,7 @@ use std::time::Duration;
 use seawall_proto::limits::{Limits, MAX_LIMIT, MAX_TIMEOUT_MS};
 use url::{Host, Url};
 
-use super::credentials::{is_credential_name, url_credentials};
+use super::credentials::{is_credential_name, looks_like_credential, sayable, url_credentials};
 use super::findings::Findings;
 use super::names::{
     is_header_name, is_header_value, is_name_prefix, is_server_id, is_variable_name,
@@ -64,6 +64,8 @@ pub(super) struct Draft {
     pub(super) reconnect_max_interval: Option<Duration>,
     pub(super) required: bool,
     pub(super) catalog: CatalogMode,
+    /// Whether a `command` or `url` was written that could not be read; its problem is known by then.
+    pub(super) endpoint_is_unread: bool,
     /// Fields whose value is written out and is a credential by its name or form (K5).
     pub(super) literal_credentials: Vec<String>,
     /// Fields that ask for MCPL behaviour (K8).
@@ -82,8 +84,7 @@ impl Draft {
         surroundings: &dyn Surroundings,
         findings: &mut Findings,
     ) -> Option<ServerConfig> {
-        let problems = findings.problems.len();
-        let warnings = findings.warnings.len();
+        let warnings = findings.warning_count();
         if !is_server_id(&self.server) {
             findings.problem("server".to_owned(), ProblemKind::ServerId);
         }
@@ -103,7 +104,7 @@ impl Draft {
                 findings.problem((*field).to_owned(), ProblemKind::McplPolicy);
             }
         }
-        if findings.problems.len() > problems {
+        if !findings.entry_is_sound() {
             return None;
         }
         let reconnect_interval = self
@@ -131,11 +132,7 @@ impl Draft {
                 .max(reconnect_interval),
             required: self.required,
             catalog: self.catalog,
-            warnings: findings
-                .warnings
-                .get(warnings..)
-                .unwrap_or_default()
-                .to_vec(),
+            warnings: findings.warnings_since(warnings),
         })
     }
 
@@ -170,13 +167,17 @@ impl Draft {
                 );
             }
         }
-        if let (Some(longest), first) = (self.reconnect_max_interval, self.reconnect_interval) {
-            if longest < first.unwrap_or(DEFAULT_RECONNECT_INTERVAL) {
-                findings.problem(
-                    "reconnectMaxIntervalMs".to_owned(),
-                    ProblemKind::ReconnectIntervals,
-                );
-            }
+        let first = self
+            .reconnect_interval
+            .unwrap_or(DEFAULT_RECONNECT_INTERVAL);
+        if self
+            .reconnect_max_interval
+            .is_some_and(|longest| longest < first)
+        {
+            findings.problem(
+                "reconnectMaxIntervalMs".to_owned(),
+                ProblemKind::ReconnectIntervals,
+            );
         }
     }
 
@@ -186,6 +187,9 @@ impl Draft {
         surroundings: &dyn Surroundings,
         findings: &mut Findings,
     ) -> Option<Endpoint> {
+        if self.endpoint_is_unread {
+            return None;
+        }
         let field = || "transport".to_owned();
         match (self.transport, &self.command, &self.url) {
             (None, None, None) => {
@@ -340,10 +344,14 @@ impl Draft {
         let name = self.bearer_token_env.as_ref()?;
         let kind = match surroundings.variable(name) {
             Some(value) if !value.is_empty() => return Some(Secret::new(value)),
-            _ if super::credentials::looks_like_credential(name) => ProblemKind::TokenForName,
+            _ if looks_like_credential(name) => ProblemKind::TokenForName,
             _ if !is_variable_name(name) => ProblemKind::VariableName,
-            Some(_) => ProblemKind::EmptyVariable { name: name.clone() },
-            None => ProblemKind::UnsetVariable { name: name.clone() },
+            Some(_) => ProblemKind::EmptyVariable {
+                name: sayable(name),
+            },
+            None => ProblemKind::UnsetVariable {
+                name: sayable(name),
+            },
         };
         findings.problem("bearerTokenEnv".to_owned(), kind);
         None
@@ -383,7 +391,7 @@ impl Draft {
             findings.warning(
                 place,
                 WarningKind::CleartextCredential {
-                    fields: fields.join(", "),
+                    fields: sayable(&fields.join(", ")),
                 },
             );
         }

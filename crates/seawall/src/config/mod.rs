@@ -7,17 +7,29 @@
 //! **Invariant:** no message and no Debug text holds a value of `env` or `headers`.
 
 mod builder;
+mod check;
 mod credentials;
+mod decode;
 mod draft;
+mod env_file;
+mod expand;
 mod findings;
+mod keys;
 mod load;
+mod mcpl;
 mod names;
 mod problem;
 mod server;
 mod surroundings;
+mod value;
+
+#[cfg(test)]
+mod tests;
 
 pub use builder::ServerConfigBuilder;
 pub(crate) use credentials::is_credential_name;
+pub use check::{Checked, Source, check};
+pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
 pub use server::{
     CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,

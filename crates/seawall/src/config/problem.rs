@@ -9,8 +9,6 @@ use seawall_proto::limits::{MAX_LIMIT, MAX_TIMEOUT_MS};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::credentials::looks_like_credential;
-
 /// A reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -427,7 +425,7 @@ findings! {
     }
 }
 
-/// A name as a message says it: quoted, control and format characters escaped, a token hidden.
+/// A name as a message says it: quoted, control and format characters escaped.
 struct Shown<'a>(&'a str);
 
 impl fmt::Display for Shown<'_> {
@@ -442,9 +440,6 @@ struct Bare<'a>(&'a str);
 impl fmt::Display for Bare<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MAX_CHARS: usize = 128;
-        if looks_like_credential(self.0) {
-            return f.write_str("****");
-        }
         for character in self.0.chars().take(MAX_CHARS) {
             if character == '"' || character == '\'' {
                 write!(f, "{character}")?;

@@ -134,7 +134,7 @@ impl ServerConfig {
         self.catalog
     }
 
-    /// What the checks of the entry warned of.
+    /// What the checks of the entry warned of, without lines and columns.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings

@@ -49,7 +49,7 @@ impl Surroundings for Process {
     }
 
     fn env_file(&self, path: &Path) -> io::Result<String> {
-        super::load::read_bounded(path)
+        super::load::read_text(path)
     }
 }
 

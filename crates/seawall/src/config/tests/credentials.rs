@@ -1,0 +1,233 @@
+//! Credentials: warned of, refused where they cannot work, never repeated.
+
+use super::super::credentials::{is_credential_name, looks_like_credential};
+use super::*;
+
+const PAT: &str = "ghp_0123456789abcdefABCDEF0123456789abcd";
+
+/// K5: a literal credential in `env` or `headers` is accepted with one warning that names the field.
+#[test]
+fn literal_credential_is_one_warning() {
+    assert_warning(
+        &with(r#""env": {"API_TOKEN": "s3cret-value"}"#),
+        "env.API_TOKEN",
+        "literal_credential",
+    );
+    assert_warning(
+        &with(&format!(r#""env": {{"X": "{PAT}"}}"#)),
+        "env.X",
+        "literal_credential",
+    );
+    let header = at_url(
+        "https://h/",
+        r#", "headers": {"Authorization": "Bearer abc"}"#,
+    );
+    assert_warning(&header, "headers.Authorization", "literal_credential");
+    for fine in [
+        r#"{"API_TOKEN": "${SET}"}"#,
+        r#"{"MAX_TOKENS": "4096"}"#,
+        r#"{"KEY": ""}"#,
+        r#"{"PATH": "x"}"#,
+    ] {
+        assert_eq!(warnings(&with(&format!(r#""env": {fine}"#))), [], "{fine}");
+    }
+}
+
+/// K5: there is no key for a token; the error points to `bearerTokenEnv`.
+#[test]
+fn literal_token_key_is_refused() {
+    for key in ["token", "bearerToken", "apiKey"] {
+        assert_problem(
+            &at_url("https://h/", &format!(r#", "{key}": "x""#)),
+            key,
+            "literal_token",
+        );
+        assert_problem(
+            &format!(r#"{{"servers": {{"a": {{"url": "https://h/", "{key}": "x"}}}}}}"#),
+            key,
+            "literal_token",
+        );
+    }
+    let message = check_text(&at_url("https://h/", r#", "token": "x""#)).problems[0].to_string();
+    assert!(message.contains("bearerTokenEnv"), "{message}");
+}
+
+/// K5: a token where the name of its variable belongs is not repeated.
+#[test]
+fn token_in_place_of_a_name_is_not_repeated() {
+    let text = at_url("https://h/", &format!(r#", "bearerTokenEnv": "{PAT}""#));
+    assert_problem(&text, "bearerTokenEnv", "token_for_name");
+    let text = with(&format!(r#""env": {{"A": "${{{PAT}}}"}}, "{PAT}": 1"#));
+    let checked = check_text(&text);
+    assert_eq!(checked.problems.len(), 2);
+    for problem in &checked.problems {
+        assert!(!problem.to_string().contains(PAT), "{problem}");
+        assert!(!serde_json::to_string(problem).unwrap().contains(PAT));
+        assert!(!format!("{problem:?}").contains(PAT));
+    }
+}
+
+/// K8: a credential on a program is refused.
+#[test]
+fn credential_on_stdio_is_refused() {
+    assert_problem(
+        &with(r#""bearerTokenEnv": "TOKEN""#),
+        "bearerTokenEnv",
+        "credential_on_stdio",
+    );
+    assert_eq!(
+        problems(&with(r#""oauth": {"clientId": "x"}"#)),
+        [("oauth".to_owned(), "credential_on_stdio")]
+    );
+    assert_eq!(problems(&with(r#""oauth": false"#)), []);
+    assert_warning(&with(r#""headers": {"X": "y"}"#), "headers", "no_effect");
+    assert_warning(
+        &at_url("https://h/", r#", "args": ["y"]"#),
+        "args",
+        "no_effect",
+    );
+}
+
+/// K10: one warning for a credential without encryption to another machine, naming the field, never the value.
+#[test]
+fn cleartext_credential_is_one_warning() {
+    let bearer = r#", "bearerTokenEnv": "TOKEN", "headers": {"X-Api-Key": "${SET}"}"#;
+    let checked = check_text(&at_url("http://h/mcp", bearer));
+    assert_eq!(checked.warnings.len(), 1);
+    let message = checked.warnings[0].to_string();
+    assert!(
+        message.contains("bearerTokenEnv") && message.contains("headers.X-Api-Key"),
+        "{message}"
+    );
+    assert_eq!(
+        checked.servers[0].warnings()[0].kind(),
+        checked.warnings[0].kind()
+    );
+    for url in [
+        "ws://u:hunter22@h/",
+        "http://h/?api_key=hunter22",
+        "http://h/sk-0123456789abcdef/mcp",
+    ] {
+        let checked = check_text(&at_url(url, ""));
+        assert_eq!(checked.problems, []);
+        assert_eq!(checked.warnings.len(), 1, "{url}");
+        let said = format!("{} {:?}", checked.warnings[0], checked.servers);
+        assert!(
+            !said.contains("hunter22") && !said.contains("sk-0"),
+            "{said}"
+        );
+    }
+}
+
+/// K10: loopback in all its forms, encryption, and no credential: no warning.
+#[test]
+fn loopback_and_encryption_are_not_warned_of() {
+    for host in [
+        "localhost",
+        "localhost.",
+        "127.0.0.1",
+        "127.9.9.9",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "a.localhost",
+    ] {
+        assert_eq!(
+            warnings(&at_url(
+                &format!("http://{host}/"),
+                r#", "bearerTokenEnv": "TOKEN""#
+            )),
+            [],
+            "{host}"
+        );
+    }
+    assert_eq!(
+        warnings(&at_url("https://h/", r#", "bearerTokenEnv": "TOKEN""#)),
+        []
+    );
+    assert_eq!(warnings(&at_url("http://h/mcp?v=2", "")), []);
+    assert_warning(
+        &at_url(
+            "http://[::ffff:10.0.0.1]/",
+            r#", "bearerTokenEnv": "TOKEN""#,
+        ),
+        "bearerTokenEnv",
+        "cleartext_credential",
+    );
+}
+
+/// R1's words: singular, plural, numbered, with and without a border.
+#[test]
+fn credential_names_are_told_from_others() {
+    for name in [
+        "GITHUB_TOKEN",
+        "API_KEYS",
+        "PGPASSWORD",
+        "DB_PASS",
+        "AUTHORIZATION",
+        "SESSION_COOKIE",
+        "TOKEN2",
+        "apiKey",
+        "X-Api-Key",
+        "key",
+        "client_secret",
+        "Cookie",
+        "AWS_SECRET_ACCESS_KEY",
+    ] {
+        assert!(is_credential_name(name), "{name}");
+    }
+    for name in [
+        "PATH",
+        "HOME",
+        "MONKEY",
+        "COMPASS",
+        "KEYBOARD",
+        "TOKENIZER",
+        "DEBUG",
+        "",
+        "_",
+        "SSH_AUTH_SOCK",
+    ] {
+        assert!(!is_credential_name(name), "{name}");
+    }
+}
+
+#[test]
+fn tokens_are_told_from_words() {
+    for text in [
+        PAT,
+        "Bearer sk-0123456789abcdef",
+        "--key=AKIA0123456789ABCDEF",
+        "a1b2c3d4e5f6a7b8c9d0e1f2",
+    ] {
+        assert!(looks_like_credential(text), "{text}");
+    }
+    for text in [
+        "server-everything",
+        "@modelcontextprotocol/server-filesystem",
+        "/usr/local/lib/python3.12/site-packages",
+        "--port=8080",
+        "",
+    ] {
+        assert!(!looks_like_credential(text), "{text}");
+    }
+}
+
+/// Debug of what carries values shows names only.
+#[test]
+fn debug_hides_values() {
+    let config = ServerConfig::stdio("a", "c")
+        .env("A", "hunter22")
+        .arg(PAT)
+        .build_in(&Nothing)
+        .unwrap();
+    let network = server(&at_url(
+        "https://h/p4th?q=hunter22",
+        r#", "headers": {"X": "hunter22"}, "bearerTokenEnv": "TOKEN""#,
+    ));
+    let builder = ServerConfig::stdio("a", "c").env("A", "hunter22");
+    let said = format!("{config:?} {network:?} {builder:?}");
+    for secret in ["hunter22", PAT, "t0ken", "p4th"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+    assert!(said.contains("\"A\": ****"), "{said}");
+}
