@@ -27,8 +27,8 @@ mod value;
 mod tests;
 
 pub use builder::ServerConfigBuilder;
-pub(crate) use credentials::is_credential_name;
 pub use check::{Checked, Source, check};
+pub(crate) use credentials::is_credential_name;
 pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
 pub use server::{
