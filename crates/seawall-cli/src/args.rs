@@ -29,7 +29,7 @@ Examples:
   seawall tools --server github                one server's
   seawall tools --json | jq -r '.[].name'      names alone
 
---json prints an array of {name, server, tool, description, inputSchema, outputSchema?, digest}.
+--json prints an array of {name, server, tool, description, inputSchema, outputSchema?, digest}. \
 If some servers fail, the tools of the others are listed all the same; the exit status is the worst failure's.";
 
 const CALL_EXAMPLES: &str = "\
@@ -40,11 +40,11 @@ Examples:
   seawall call mcp/db/query --args @query.json --timeout 5000
   jq '{text: .body}' mail.json | seawall call mcp/demo/echo --args - --json --demo
 
-key=value is typed by the tool's own input schema: a string is taken as it stands; integers, numbers, booleans
-and null are parsed; arrays and objects are JSON. A repeated key appends to an array, a.b=1 reaches into an
+key=value is typed by the tool's own input schema: a string is taken as it stands; integers, numbers, booleans \
+and null are parsed; arrays and objects are JSON. A repeated key appends to an array, a.b=1 reaches into an \
 object. A key the schema says nothing of is JSON if it parses as JSON, else text. Big numbers stay exact.
 
---json prints the tool's result as the server sent it, or {\"error\": {code, outcome, server, message,
+--json prints the tool's result as the server sent it, or {\"error\": {code, outcome, server, message, \
 jsonRpcCode?, httpStatus?}}. Ctrl-C cancels the call and ends the server; a second Ctrl-C ends at once.";
 
 const CHECK_EXAMPLES: &str = "\
@@ -61,7 +61,7 @@ Examples:
   seawall doctor github files                  these two
   seawall doctor --demo --json                 one object per server
 
-Connects, looks, and closes; calls no tool. Exit status 0 only if every server is healthy, else the status of
+Connects, looks, and closes; calls no tool. Exit status 0 only if every server is healthy, else the status of \
 the worst failure.";
 
 const DEMO_SERVER_HELP: &str = "\

@@ -3,6 +3,7 @@
 //! **Invariant:** a stdout that was closed (`| head`) is the quiet end of printing, not an error; colour only on a
 //! terminal that wants it; what a server wrote is made visible before it is talk or a person's data.
 
+mod pretty;
 mod spinner;
 mod visible;
 
@@ -10,6 +11,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+pub(crate) use pretty::pretty;
 pub(crate) use spinner::Spinner;
 pub(crate) use visible::{Place, count_invisible, visible};
 

@@ -1,0 +1,109 @@
+//! `seawall call FLOW`: one call, from its words to what became of it.
+
+mod input;
+mod render;
+
+use std::time::Duration;
+
+use seawall::mcp::ToolResult;
+use seawall::{Client, Error, Json};
+
+use super::connect::{self, connect};
+use super::servers::{self, ServerSet};
+use crate::args::CallArgs;
+use crate::arguments;
+use crate::failure::{Failure, Status, UsageError};
+use crate::interrupt::Interrupts;
+use crate::printer::{Printer, Spinner};
+
+pub(crate) async fn run(
+    args: CallArgs,
+    servers: ServerSet,
+    interrupts: &mut Interrupts,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let document = input::document(args.args.as_deref())?;
+    let (config, tool) = servers.of_flow(&args.flow)?;
+    let tool = tool.to_owned();
+    let server = config.server().to_owned();
+
+    let spinner = printer.spinner(&format!("connecting to {server}"));
+    let client = connect(config, interrupts, printer).await?;
+    let built = build_arguments(&client, &tool, document.as_deref(), &args.pairs);
+    let answer = match built {
+        Ok(arguments) => {
+            spinner.say(&format!("calling {}", args.flow));
+            let timeout = args.timeout.map(|ms| Duration::from_millis(ms.into()));
+            call(&client, &tool, arguments, timeout, &spinner, interrupts).await.map_err(Failure::from)
+        }
+        Err(error) => Err(error.into()),
+    };
+    drop(spinner);
+    let status = match &answer {
+        Ok(result) => {
+            print_result(result, printer);
+            if result.is_error() { Status::ToolError } else { Status::Done }
+        }
+        Err(failure) => {
+            failure.print(printer);
+            failure.status()
+        }
+    };
+    connect::close(client, interrupts, printer).await;
+    Ok(status)
+}
+
+/// The arguments, typed by the tool's schema. A tool that the catalog lacks is left to the call to refuse.
+fn build_arguments(
+    client: &Client,
+    tool: &str,
+    document: Option<&str>,
+    pairs: &[String],
+) -> Result<Json, UsageError> {
+    let schema = client.catalog().get(tool).map(|tool| tool.input_schema().parse().unwrap_or_default());
+    let text = arguments::build(&schema.unwrap_or_default(), document, pairs)?;
+    Json::check(text).map_err(UsageError::ArgumentsJson)
+}
+
+/// Waits for the answer, or lets go of the call at the first signal.
+async fn call(
+    client: &Client,
+    tool: &str,
+    arguments: Json,
+    timeout: Option<Duration>,
+    spinner: &Spinner,
+    interrupts: &mut Interrupts,
+) -> Result<ToolResult, Error> {
+    let mut call = client.call(tool, arguments);
+    if let Some(timeout) = timeout {
+        call = call.timeout(timeout);
+    }
+    if let Some(tell) = spinner.progress() {
+        call = call.on_progress(move |progress| tell(progress.progress, progress.total));
+    }
+    match interrupts.unless(&mut call).await {
+        Ok(answer) => answer,
+        Err(_) => call.abandon(),
+    }
+}
+
+fn print_result(result: &ToolResult, printer: &mut Printer) {
+    if printer.is_json() {
+        printer.data(&with_is_error(result));
+        return;
+    }
+    printer.data(&render::render(result, printer.colour()));
+    if result.is_error() {
+        printer.error("the tool reported an error");
+    }
+}
+
+/// The result as the server sent it; only `isError` is added where it is missing.
+fn with_is_error(result: &ToolResult) -> String {
+    let raw = result.raw();
+    match (raw.member("isError"), raw.as_str().strip_suffix('}')) {
+        // A result has at least one member, so a comma fits.
+        (None, Some(open)) => format!("{open},\"isError\":false}}"),
+        _ => raw.as_str().to_owned(),
+    }
+}

@@ -1,0 +1,82 @@
+//! The checkups, for a person.
+
+use super::checkup::{Checkup, Found, Verdict};
+use crate::printer::{Look, Place, Printer, Table, visible};
+
+pub(super) fn print(checkups: &[Checkup], printer: &mut Printer) {
+    for (at, checkup) in checkups.iter().enumerate() {
+        if at > 0 {
+            printer.data("");
+        }
+        print_one(checkup, printer);
+    }
+}
+
+fn print_one(checkup: &Checkup, printer: &mut Printer) {
+    let colour = printer.colour();
+    let (look, word) = match checkup.verdict {
+        Verdict::Healthy => (Look::Good, "healthy"),
+        Verdict::Degraded => (Look::Warning, "degraded"),
+        Verdict::Failed => (Look::Bad, "failed"),
+    };
+    let server = colour.paint(Look::Strong, &visible(&checkup.server, Place::Line));
+    printer.data(&format!("{server}: {}", colour.paint(look, word)));
+    if let Some(error) = &checkup.error {
+        printer.data(&format!("  {}", visible(error.message(), Place::Line)));
+    }
+    if let Some(found) = &checkup.found {
+        printer.table(&table(checkup, found));
+    }
+    for remedy in &checkup.remedies {
+        printer.data(&format!("{} {}", colour.paint(Look::Warning, "→"), visible(remedy, Place::Line)));
+    }
+    if !checkup.last_words.is_empty() {
+        printer.data("  the last it wrote on stderr:");
+        for line in &checkup.last_words {
+            printer.data(&format!("  {} {}", colour.paint(Look::Faint, "|"), visible(line, Place::Line)));
+        }
+    }
+}
+
+fn table(checkup: &Checkup, found: &Found) -> Table {
+    let mut table = Table::new(["", "FOUND", "LIMIT", "USED"]).right(1).right(2).right(3);
+    let mut plain = |name: &str, value: String| {
+        table.row([name.to_owned(), value, String::new(), String::new()]);
+    };
+    plain("revision", found.revision.clone());
+    plain("connect", format!("{} ms", checkup.connect_ms));
+    for exchange in &found.handshake {
+        plain(&format!("  {}", exchange.step), format!("{} ms", exchange.ms));
+    }
+    plain("close", format!("{} ms", found.close_ms));
+    plain("tools", found.tools.to_string());
+    plain("tools left out", found.quarantined.len().to_string());
+    plain("catalog bytes", grouped(found.catalog_bytes as u64));
+    plain("noise lines on stdout", found.noise_lines.to_string());
+    plain("lines on stderr", found.stderr_lines.to_string());
+    let invisible: usize = found.invisible_characters.iter().map(|found| found.count).sum();
+    plain("invisible characters", invisible.to_string());
+    for limit in &found.limits {
+        table.row([
+            limit.option.to_owned(),
+            grouped(limit.used),
+            grouped(limit.limit),
+            format!("{} %", limit.percent()),
+        ]);
+    }
+    table
+}
+
+/// A number in groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at % 3 == first {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}

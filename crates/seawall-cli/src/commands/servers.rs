@@ -1,0 +1,101 @@
+//! The configured servers, and which of them a flow belongs to.
+
+use seawall::config::ServerConfig;
+
+use crate::arguments::nearest;
+use crate::failure::{Failure, UsageError};
+use crate::printer::Printer;
+
+/// The servers of one run: the configuration's, and the built-in one if it was asked for.
+pub(crate) struct ServerSet {
+    servers: Vec<ServerConfig>,
+}
+
+/// The id of the built-in server.
+const DEMO: &str = "demo";
+
+impl ServerSet {
+    pub(crate) fn new(mut servers: Vec<ServerConfig>, demo: bool) -> Result<Self, Failure> {
+        if demo {
+            if servers.iter().any(|config| config.server() == DEMO) {
+                return Err(UsageError::DemoTaken.into());
+            }
+            servers.push(built_in()?);
+        }
+        Ok(Self { servers })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.servers.is_empty()
+    }
+
+    /// All servers, or the named ones in the order they were named in.
+    pub(crate) fn select(self, ids: &[String]) -> Result<Vec<ServerConfig>, UsageError> {
+        if ids.is_empty() {
+            return Ok(self.servers);
+        }
+        let mut selected: Vec<ServerConfig> = Vec::new();
+        for id in ids {
+            if selected.iter().any(|config| config.server() == id) {
+                continue;
+            }
+            let config = self.servers.iter().find(|config| config.server() == id);
+            let config = config.ok_or_else(|| self.unknown_server(id))?;
+            selected.push(config.clone());
+        }
+        Ok(selected)
+    }
+
+    /// The server that `flow` belongs to, and the tool's name there. Prefixes never nest, so at most one fits.
+    pub(crate) fn of_flow<'f>(&self, flow: &'f str) -> Result<(ServerConfig, &'f str), UsageError> {
+        let tool_of = |config: &ServerConfig| {
+            let tool = flow.strip_prefix(config.name_prefix())?.strip_prefix('/')?;
+            Some((config.clone(), tool)).filter(|_| !tool.is_empty())
+        };
+        self.servers.iter().find_map(tool_of).ok_or_else(|| self.unknown_flow(flow))
+    }
+
+    fn unknown_flow(&self, flow: &str) -> UsageError {
+        // `demo/add` for `mcp/demo/add` is what people write first.
+        let named_server = self.servers.iter().find_map(|config| {
+            let tool = flow.strip_prefix(config.server())?.strip_prefix('/')?;
+            Some(format!("{}/{tool}", config.name_prefix()))
+        });
+        let nearest_prefix = || {
+            let (prefix, tool) = flow.rsplit_once('/')?;
+            let prefixes: Vec<String> = self.servers.iter().map(|config| config.name_prefix().to_owned()).collect();
+            nearest(&prefixes, prefix).map(|near| format!("{near}/{tool}"))
+        };
+        UsageError::UnknownFlow {
+            flow: flow.to_owned(),
+            meant: named_server.or_else(nearest_prefix),
+            configured: self.ids(),
+        }
+    }
+
+    fn unknown_server(&self, id: &str) -> UsageError {
+        let configured = self.ids();
+        UsageError::UnknownServer {
+            id: id.to_owned(),
+            meant: nearest(&configured, id),
+            configured,
+        }
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.servers.iter().map(|config| config.server().to_owned()).collect()
+    }
+}
+
+/// This very program as a server.
+fn built_in() -> Result<ServerConfig, Failure> {
+    let program = std::env::current_exe().map_err(Failure::Runtime)?;
+    let program = program.to_str().ok_or(UsageError::DemoPath)?;
+    let config = ServerConfig::stdio(DEMO, program).args(["demo-server"]).build();
+    config.map_err(|problems| UsageError::Configuration(problems).into())
+}
+
+/// Says how to get servers.
+pub(crate) fn hint_no_servers(printer: &mut Printer) {
+    printer.hint("no servers are configured; name a file with --mcp-config PATH, or try the built-in server with --demo");
+}

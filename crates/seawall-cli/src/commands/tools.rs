@@ -1,0 +1,114 @@
+//! `seawall tools`: what the servers offer.
+
+use seawall::Client;
+use seawall::config::ServerConfig;
+use seawall::flows::Flow;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::connect::{self, connect_all};
+use super::servers::{ServerSet, hint_no_servers};
+use crate::args::ToolsArgs;
+use crate::failure::{Failure, Status};
+use crate::interrupt::Interrupts;
+use crate::printer::{Place, Printer, Table, visible};
+
+/// One tool in `tools --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    name: &'a str,
+    server: &'a str,
+    tool: &'a str,
+    description: &'a str,
+    input_schema: &'a seawall::Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a seawall::Json>,
+    digest: String,
+}
+
+pub(crate) async fn run(
+    args: ToolsArgs,
+    servers: ServerSet,
+    interrupts: &mut Interrupts,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let none = servers.is_empty();
+    let ids: Vec<String> = args.server.into_iter().collect();
+    let selected: Vec<ServerConfig> = servers.select(&ids)?;
+    if none {
+        hint_no_servers(printer);
+    }
+    let (clients, failures) = connect_all(selected, interrupts, printer).await?;
+    let status = failures.iter().map(Failure::status).max().unwrap_or(Status::Done);
+    if clients.is_empty()
+        && let Some(worst) = failures.iter().find(|failure| failure.status() == status)
+    {
+        // Nothing to list: the failure is the answer.
+        for failure in failures.iter().filter(|failure| !std::ptr::eq(*failure, worst)) {
+            printer.error(&failure.to_string());
+        }
+        worst.print(printer);
+        return Ok(status);
+    }
+    for failure in &failures {
+        printer.error(&failure.to_string());
+    }
+    print(&clients, printer);
+    connect::close_all(clients, interrupts, printer).await;
+    Ok(status)
+}
+
+fn print(clients: &[Client], printer: &mut Printer) {
+    let flows: Vec<&Flow> = clients.iter().flat_map(|client| client.flows()).collect();
+    if printer.is_json() {
+        let listed: Vec<Listed<'_>> = flows.iter().map(|flow| listed(flow)).collect();
+        printer.json(&listed);
+        return;
+    }
+    if flows.is_empty() {
+        if !clients.is_empty() {
+            printer.talk("no tools");
+        }
+        return;
+    }
+    let mut table = Table::new(["FLOW", "ARGUMENTS", "WHAT THE SERVER SAYS OF IT"]);
+    for client in clients {
+        for flow in client.flows() {
+            let said = client.catalog().get(flow.tool()).and_then(|tool| tool.description()).unwrap_or_default();
+            let said = if printer.verbosity() > 0 { said } else { said.lines().next().unwrap_or_default() };
+            table.row([
+                visible(flow.name(), Place::Line).into_owned(),
+                visible(&arguments(flow), Place::Line).into_owned(),
+                visible(said, Place::Block).into_owned(),
+            ]);
+        }
+    }
+    printer.table(&table);
+}
+
+fn listed(flow: &Flow) -> Listed<'_> {
+    Listed {
+        name: flow.name(),
+        server: flow.server(),
+        tool: flow.tool(),
+        description: flow.description(),
+        input_schema: flow.input_document(),
+        output_schema: flow.output_document(),
+        digest: flow.digest().to_string(),
+    }
+}
+
+/// The names of a tool's arguments, optional ones with a question mark.
+fn arguments(flow: &Flow) -> String {
+    let schema: Value = flow.input_document().parse().unwrap_or_default();
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return String::new();
+    };
+    let mut names: Vec<(bool, &String)> = properties.keys().map(|name| (!is_required(name), name)).collect();
+    names.sort();
+    let names = names.iter().map(|(optional, name)| if *optional { format!("{name}?") } else { (*name).clone() });
+    names.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,1 @@
+//! What servers say beside the protocol, on stderr for those who asked (`-vv`).

@@ -1,0 +1,60 @@
+//! Tables for people.
+
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, presets};
+
+use super::Colour;
+
+/// The width of a table that nobody's terminal limits.
+const WIDTH: u16 = 100;
+
+/// Rows of text under a heading. The text must be visible already.
+pub(crate) struct Table {
+    heading: Vec<String>,
+    rows: Vec<Vec<String>>,
+    right: Vec<usize>,
+}
+
+impl Table {
+    pub(crate) fn new<const N: usize>(heading: [&str; N]) -> Self {
+        Self {
+            heading: heading.map(str::to_owned).to_vec(),
+            rows: Vec::new(),
+            right: Vec::new(),
+        }
+    }
+
+    /// Aligns a column to the right, as numbers are.
+    pub(crate) fn right(mut self, column: usize) -> Self {
+        self.right.push(column);
+        self
+    }
+
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.to_vec());
+    }
+
+    /// The table's text; `width` is the terminal's, if there is one.
+    pub(super) fn draw(&self, colour: Colour, width: Option<u16>) -> String {
+        let mut table = comfy_table::Table::new();
+        table
+            .load_preset(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width.unwrap_or(WIDTH));
+        match colour {
+            Colour::Ansi => table.enforce_styling(),
+            Colour::Plain => table.force_no_tty(),
+        };
+        table.set_header(self.heading.iter().map(|text| Cell::new(text).add_attribute(Attribute::Bold)));
+        for row in &self.rows {
+            table.add_row(row);
+        }
+        for column in &self.right {
+            if let Some(column) = table.column_mut(*column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let drawn = table.to_string();
+        let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    }
+}
