@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use seawall::config::Problems;
+use seawall::{Error, ErrorCode, Outcome};
 use serde::Serialize;
 
 use crate::arguments::ArgumentError;
@@ -27,11 +29,36 @@ impl From<Status> for ExitCode {
     }
 }
 
+impl Status {
+    /// The status of a call or a connect that failed.
+    pub(crate) fn of(error: &Error) -> Self {
+        if error.code() == ErrorCode::Configuration {
+            return Self::Usage;
+        }
+        Self::of_outcome(error.outcome())
+    }
+
+    fn of_outcome(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::NotSent => Self::NotSent,
+            Outcome::ErrorResponse => Self::ErrorResponse,
+            Outcome::Answered => Self::Unusable,
+            // An outcome that this program does not know is not known to be harmless.
+            _ => Self::NoResponse,
+        }
+    }
+}
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
     Usage(#[from] UsageError),
+    #[error(transparent)]
+    Server(#[from] Error),
+    /// A signal came before anything was called.
+    #[error("interrupted; nothing was sent")]
+    Interrupted { server: Option<String> },
     /// The data could not be written where it was to go. Whatever was asked of a server has been answered.
     #[error("stdout takes no more: {0}")]
     Output(io::Error),
@@ -43,6 +70,8 @@ pub(crate) enum Failure {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
     #[error(transparent)]
+    Configuration(Problems),
+    #[error(transparent)]
     Arguments(#[from] ArgumentError),
     #[error("--args: cannot read {}: {source}", .path.display())]
     ArgumentsFile { path: PathBuf, source: io::Error },
@@ -50,6 +79,33 @@ pub(crate) enum UsageError {
     ArgumentsStdin(io::Error),
     #[error("--args: the text is longer than {limit} bytes")]
     ArgumentsTooLong { limit: u64 },
+    #[error("`{flow}` is the flow of no configured server{}{}", meant(.meant.as_deref()), among(.configured))]
+    UnknownFlow {
+        flow: String,
+        meant: Option<String>,
+        configured: Vec<String>,
+    },
+    #[error("there is no server `{id}`{}{}", meant(.meant.as_deref()), among(.configured))]
+    UnknownServer {
+        id: String,
+        meant: Option<String>,
+        configured: Vec<String>,
+    },
+    #[error("--demo: the configuration has a server `demo` already; leave --demo out, or rename that server")]
+    DemoTaken,
+    #[error("--demo: the path of this program is not UTF-8")]
+    DemoPath,
+}
+
+fn meant(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+fn among(configured: &[String]) -> String {
+    if configured.is_empty() {
+        return "; no servers are configured: name a file with --mcp-config PATH, or add --demo".to_owned();
+    }
+    format!(" (configured: {})", configured.join(", "))
 }
 
 impl Failure {
@@ -57,22 +113,35 @@ impl Failure {
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::Usage(_) => Status::Usage,
+            Self::Server(error) => Status::of(error),
+            Self::Interrupted { .. } | Self::Runtime(_) => Status::NotSent,
             Self::Output(_) => Status::Unusable,
-            Self::Runtime(_) => Status::NotSent,
         }
     }
 
     /// Says it: to people on stderr, to programs on stdout.
     pub(crate) fn print(&self, printer: &mut Printer) {
         if printer.is_json() {
-            printer.json(&self.report());
+            printer.json(&ErrorReport::from(self));
         } else {
-            printer.error(&self.to_string());
+            self.tell(printer);
         }
     }
 
-    fn report(&self) -> ErrorReport {
-        ErrorReport::usage(&self.to_string())
+    /// Says it on stderr.
+    pub(crate) fn tell(&self, printer: &mut Printer) {
+        if let Self::Usage(UsageError::Configuration(problems)) = self {
+            for problem in problems.as_slice() {
+                printer.error(&problem.to_string());
+            }
+            return;
+        }
+        printer.error(&self.to_string());
+        if let Self::Server(error) = self
+            && let Some(cause) = std::error::Error::source(error)
+        {
+            printer.detail(&format!("  {cause}"));
+        }
     }
 }
 
@@ -99,15 +168,49 @@ struct ErrorBody {
 impl ErrorReport {
     /// Nothing was asked of any server.
     pub(crate) fn usage(message: &str) -> Self {
+        Self::new(ErrorCode::Configuration, Outcome::NotSent, None, message.to_owned())
+    }
+
+    pub(crate) fn of(error: &Error) -> Self {
+        let mut report =
+            Self::new(error.code(), error.outcome(), Some(error.server().to_owned()), error.message());
+        report.error.json_rpc_code = error.json_rpc_code();
+        report.error.http_status = error.http_status();
+        report
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.error.message
+    }
+
+    fn new(code: ErrorCode, outcome: Outcome, server: Option<String>, message: String) -> Self {
         Self {
             error: ErrorBody {
-                code: "configuration",
-                outcome: "not_sent",
-                server: None,
-                message: message.to_owned(),
+                code: code.as_str(),
+                outcome: outcome.as_str(),
+                server,
+                message,
                 json_rpc_code: None,
                 http_status: None,
             },
         }
     }
 }
+
+impl From<&Failure> for ErrorReport {
+    fn from(failure: &Failure) -> Self {
+        let message = || failure.to_string();
+        match failure {
+            Failure::Usage(_) => Self::usage(&message()),
+            Failure::Server(error) => Self::of(error),
+            Failure::Interrupted { server } => {
+                Self::new(ErrorCode::ConnectionClosed, Outcome::NotSent, server.clone(), message())
+            }
+            Failure::Output(_) => Self::new(ErrorCode::InvalidResponse, Outcome::Answered, None, message()),
+            Failure::Runtime(_) => Self::new(ErrorCode::Configuration, Outcome::NotSent, None, message()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

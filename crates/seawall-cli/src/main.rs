@@ -1,12 +1,14 @@
 //! The `seawall` command line: arguments → settings → command → printer.
 //!
-//! stdout is data, stderr is talk; the exit status says what became of the request (see `status`).
+//! stdout is data, stderr is talk; the exit status says what became of the request (see [`failure`]).
 
 mod args;
 mod arguments;
+mod asker;
 mod commands;
 mod demo_server;
 mod failure;
+mod interrupt;
 mod printer;
 mod settings;
 
@@ -15,27 +17,25 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::Cli;
-use failure::{Failure, Status};
+use failure::{ErrorReport, Failure, Status};
+use settings::Settings;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
-    let settings = settings::Settings::resolve(&cli.global);
+    let settings = Settings::resolve(&cli.global);
     let mut printer = settings.printer();
-    let status = match commands::run(cli.command, &settings, &mut printer) {
-        Ok(status) => status,
-        Err(failure) => {
-            failure.print(&mut printer);
-            failure.status()
-        }
-    };
+    let status = commands::run(cli.command, &settings, &mut printer).unwrap_or_else(|failure| {
+        failure.print(&mut printer);
+        failure.status()
+    });
     match printer.finish() {
         Ok(()) => status.into(),
         Err(error) => {
             let failure = Failure::Output(error);
-            failure.print(&mut settings.printer());
+            failure.tell(&mut settings.printer());
             failure.status().into()
         }
     }
@@ -48,12 +48,10 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return Status::Done.into();
     }
-    if std::env::args_os()
-        .take_while(|arg| arg != "--")
-        .any(|arg| arg == "--json")
-    {
-        let mut printer = settings::Settings::json_only().printer();
-        printer.json(&failure::ErrorReport::usage(&error.kind().to_string()));
+    let wants_json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    if wants_json {
+        let mut printer = Settings::json_only().printer();
+        printer.json(&ErrorReport::usage(&error.kind().to_string()));
     }
     Status::Usage.into()
 }

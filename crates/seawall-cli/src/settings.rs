@@ -4,89 +4,85 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+
+use seawall::config::Lookup;
 
 use crate::args::GlobalArgs;
+use crate::asker::Asker;
 use crate::printer::{Colour, Format, Manner, Printer};
-
-/// The variable that names the configuration where no flag does.
-pub(crate) const CONFIG_VARIABLE: &str = "SEAWALL_MCP_CONFIG";
 
 /// Everything that the commands share.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    pub(crate) config: ConfigChoice,
+    /// Where the configuration may be (K2).
+    pub(crate) lookup: Lookup,
+    /// Whether the built-in server is added.
     pub(crate) demo: bool,
+    /// What answers `${input:…}`: somebody at a terminal, or nobody.
+    pub(crate) asker: Asker,
     manner: Manner,
 }
 
-/// Which file holds the configuration (K2).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ConfigChoice {
-    Flag(PathBuf),
-    Variable(PathBuf),
-    /// The first of the default places that has a file.
-    Default,
+/// The terminals of the program.
+#[derive(Debug, Clone, Copy, Default)]
+struct Terminals {
+    stdin: bool,
+    stderr: bool,
+    /// How wide the one on stdout is.
+    stdout_width: Option<u16>,
 }
 
 impl Settings {
     pub(crate) fn resolve(global: &GlobalArgs) -> Self {
-        Self::from_parts(
-            global,
-            &|name| env::var_os(name),
-            io::stdout().is_terminal(),
-            io::stderr().is_terminal(),
-        )
+        let terminals = Terminals {
+            stdin: io::stdin().is_terminal(),
+            stderr: io::stderr().is_terminal(),
+            stdout_width: io::stdout().is_terminal().then(|| console::Term::stdout().size().1),
+        };
+        let lookup = Lookup::of_process(global.mcp_config.clone());
+        Self::from_parts(global, lookup, &|name| env::var_os(name), terminals)
     }
 
     fn from_parts(
         global: &GlobalArgs,
+        lookup: Lookup,
         variable: &dyn Fn(&str) -> Option<OsString>,
-        stdout_is_terminal: bool,
-        stderr_is_terminal: bool,
+        terminals: Terminals,
     ) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let config = match (&global.mcp_config, set(CONFIG_VARIABLE)) {
-            (Some(path), _) => ConfigChoice::Flag(path.clone()),
-            (None, Some(path)) => ConfigChoice::Variable(path.into()),
-            (None, None) => ConfigChoice::Default,
-        };
         let plain = set("NO_COLOR").is_some() || set("TERM").is_some_and(|term| term == "dumb");
         let colour = |is_terminal: bool| match is_terminal && !plain {
             true => Colour::Ansi,
             false => Colour::Plain,
         };
         Self {
-            config,
+            lookup,
             demo: global.demo,
+            asker: match terminals.stdin && terminals.stderr {
+                true => Asker::Terminal,
+                false => Asker::Nobody,
+            },
             manner: Manner {
-                format: if global.json {
-                    Format::Json
-                } else {
-                    Format::Human
-                },
+                format: if global.json { Format::Json } else { Format::Human },
                 verbosity: global.verbose,
-                stdout: colour(stdout_is_terminal),
-                stderr: colour(stderr_is_terminal),
-                spinner: stderr_is_terminal && !global.json,
+                stdout: colour(terminals.stdout_width.is_some()),
+                stderr: colour(terminals.stderr),
+                // What servers say would tear the spinner apart.
+                spinner: terminals.stderr && !global.json && global.verbose < 2,
+                width: terminals.stdout_width,
             },
         }
     }
 
     /// For an error that comes before any flag is understood.
     pub(crate) fn json_only() -> Self {
-        let manner = Manner {
-            format: Format::Json,
-            verbosity: 0,
-            stdout: Colour::Plain,
-            stderr: Colour::Plain,
-            spinner: false,
-        };
-        Self {
-            config: ConfigChoice::Default,
+        let global = GlobalArgs {
+            mcp_config: None,
+            json: true,
+            verbose: 0,
             demo: false,
-            manner,
-        }
+        };
+        Self::from_parts(&global, Lookup::default(), &|_| None, Terminals::default())
     }
 
     /// A printer on the real stdout and stderr.

@@ -1,10 +1,11 @@
 //! The configured servers, and which of them a flow belongs to.
 
-use seawall::config::ServerConfig;
+use seawall::config::{ServerConfig, load};
 
 use crate::arguments::nearest;
 use crate::failure::{Failure, UsageError};
 use crate::printer::Printer;
+use crate::settings::Settings;
 
 /// The servers of one run: the configuration's, and the built-in one if it was asked for.
 pub(crate) struct ServerSet {
@@ -15,7 +16,19 @@ pub(crate) struct ServerSet {
 const DEMO: &str = "demo";
 
 impl ServerSet {
-    pub(crate) fn new(mut servers: Vec<ServerConfig>, demo: bool) -> Result<Self, Failure> {
+    /// Finds, reads and checks the configuration; warnings are told, problems end the run.
+    pub(crate) fn load(settings: &Settings, printer: &mut Printer) -> Result<Self, Failure> {
+        let checked = load(&settings.lookup, &settings.asker);
+        if checked.problems.is_empty() {
+            for warning in &checked.warnings {
+                printer.warning(&warning.to_string());
+            }
+        }
+        let servers = checked.into_servers().map_err(UsageError::Configuration)?;
+        Self::new(servers, settings.demo)
+    }
+
+    fn new(mut servers: Vec<ServerConfig>, demo: bool) -> Result<Self, Failure> {
         if demo {
             if servers.iter().any(|config| config.server() == DEMO) {
                 return Err(UsageError::DemoTaken.into());

@@ -3,16 +3,23 @@
 //! **Invariant:** a stdout that was closed (`| head`) is the quiet end of printing, not an error; colour only on a
 //! terminal that wants it; what a server wrote is made visible before it is talk or a person's data.
 
+mod observer;
 mod pretty;
 mod spinner;
+mod table;
 mod visible;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
+use observer::Aloud;
+use seawall::events::Observer;
 use serde::Serialize;
 
+pub(crate) use observer::Heard;
 pub(crate) use pretty::pretty;
 pub(crate) use spinner::Spinner;
+pub(crate) use table::Table;
 pub(crate) use visible::{Place, count_invisible, visible};
 
 /// What stdout is for.
@@ -73,6 +80,8 @@ pub(crate) struct Manner {
     pub(crate) stderr: Colour,
     /// Whether someone watches stderr, so that waiting is shown.
     pub(crate) spinner: bool,
+    /// How wide the terminal on stdout is, if it is one.
+    pub(crate) width: Option<u16>,
 }
 
 /// Both ways out.
@@ -106,6 +115,11 @@ impl Printer {
         self.manner.verbosity
     }
 
+    /// Who listens to what servers say beside the protocol: nobody, unless `-vv` asks for it.
+    pub(crate) fn observer(&self) -> Option<Arc<dyn Observer>> {
+        (self.manner.verbosity > 1).then(|| Arc::new(Aloud) as Arc<dyn Observer>)
+    }
+
     /// The colour of stdout.
     pub(crate) fn colour(&self) -> Colour {
         self.manner.stdout
@@ -130,6 +144,12 @@ impl Printer {
             Ok(text) => self.data(&text),
             Err(error) => self.broken = Some(error.into()),
         }
+    }
+
+    /// A table, as data.
+    pub(crate) fn table(&mut self, table: &Table) {
+        let drawn = table.draw(self.manner.stdout, self.manner.width);
+        self.data(&drawn);
     }
 
     /// A plain word on stderr.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How long nothing is shown: what is quick needs no spinner.
+/// How often it turns.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shown until it is dropped. On anything but a terminal it is nothing.
@@ -31,6 +31,16 @@ impl Spinner {
         if let Some(bar) = &self.0 {
             bar.set_message(text.to_owned());
         }
+    }
+
+    /// Something to tell progress to, while it is shown: how far it is, and how far it goes.
+    pub(crate) fn progress(&self) -> Option<impl FnMut(f64, Option<f64>) + Send + 'static> {
+        let bar = self.0.clone()?;
+        let text = bar.message();
+        Some(move |progress: f64, total: Option<f64>| {
+            let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+            bar.set_message(format!("{text}: {progress}{of}"));
+        })
     }
 }
 

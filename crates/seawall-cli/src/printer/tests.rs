@@ -41,6 +41,7 @@ fn manner(colour: Colour, verbosity: u8) -> Manner {
         stdout: colour,
         stderr: colour,
         spinner: false,
+        width: None,
     }
 }
 

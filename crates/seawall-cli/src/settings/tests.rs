@@ -1,13 +1,15 @@
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use super::{CONFIG_VARIABLE, ConfigChoice, Settings};
+use seawall::config::Lookup;
+
+use super::{Settings, Terminals};
 use crate::args::GlobalArgs;
+use crate::asker::Asker;
 use crate::printer::{Colour, Format};
 
-fn global(config: Option<&str>, json: bool) -> GlobalArgs {
+fn global(json: bool) -> GlobalArgs {
     GlobalArgs {
-        mcp_config: config.map(PathBuf::from),
+        mcp_config: None,
         json,
         verbose: 0,
         demo: false,
@@ -19,29 +21,18 @@ fn resolved(global: &GlobalArgs, variables: &[(&str, &str)], terminal: bool) -> 
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| OsString::from(value))
     };
-    Settings::from_parts(global, &variable, terminal, terminal)
-}
-
-/// BEHAVIOUR K2: the flag wins over the variable, the variable over the default places.
-#[test]
-fn flag_wins_over_variable_and_an_empty_variable_is_none() {
-    let variable = [(CONFIG_VARIABLE, "v.json")];
-    let both = resolved(&global(Some("f.json"), false), &variable, false);
-    assert_eq!(both.config, ConfigChoice::Flag("f.json".into()));
-    let one = resolved(&global(None, false), &variable, false);
-    assert_eq!(one.config, ConfigChoice::Variable("v.json".into()));
-    for empty in [&[][..], &[(CONFIG_VARIABLE, "")][..]] {
-        assert_eq!(
-            resolved(&global(None, false), empty, false).config,
-            ConfigChoice::Default
-        );
-    }
+    let terminals = Terminals {
+        stdin: terminal,
+        stderr: terminal,
+        stdout_width: terminal.then_some(80),
+    };
+    Settings::from_parts(global, Lookup::default(), &variable, terminals)
 }
 
 #[test]
 fn colour_is_for_terminals_that_want_it() {
     let colour = |variables: &[(&str, &str)], terminal| {
-        resolved(&global(None, false), variables, terminal)
+        resolved(&global(false), variables, terminal)
             .manner
             .stdout
     };
@@ -59,8 +50,9 @@ fn spinner_is_for_terminals_without_json() {
         (true, true, false),
         (false, false, false),
     ] {
-        let settings = resolved(&global(None, json), &[], terminal);
+        let settings = resolved(&global(json), &[], terminal);
         assert_eq!(settings.manner.spinner, spinner);
         assert_eq!(settings.manner.format == Format::Json, json);
+        assert_eq!(settings.asker == Asker::Terminal, terminal);
     }
 }

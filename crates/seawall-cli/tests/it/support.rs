@@ -1,7 +1,11 @@
 //! Running the binary and reading what it says.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use seawall_testkit::{CallRule, Script, Serve};
+use serde_json::{Map, Value, json};
 
 /// The binary, knowing nothing of the machine's own configuration.
 pub(crate) fn seawall(args: &[&str]) -> Command {
@@ -54,4 +58,75 @@ pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Ran {
     let output = child.wait_with_output().expect("the binary ends");
     writer.join().expect("the writer ends");
     output.into()
+}
+
+/// A configuration file, gone with its last use.
+pub(crate) struct Config(tempfile::TempDir);
+
+impl Config {
+    pub(crate) fn text(text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("seawall.json"), text).expect("the file is written");
+        Self(folder)
+    }
+
+    /// Entries by their ids, in the `mcpServers` shape.
+    pub(crate) fn of(entries: &[(&str, Value)]) -> Self {
+        let servers: Map<String, Value> =
+            entries.iter().map(|(id, entry)| ((*id).to_owned(), entry.clone())).collect();
+        Self::text(&json!({ "mcpServers": servers }).to_string())
+    }
+
+    /// One scripted server with the id `s`.
+    pub(crate) fn scripted(script: &Script) -> Self {
+        Self::of(&[("s", script.server().entry())])
+    }
+
+    /// One scripted server whose entry says more than how it is started.
+    pub(crate) fn scripted_with(script: &Script, more: &Value) -> Self {
+        let mut entry = script.server().entry();
+        for (key, value) in more.as_object().expect("an object") {
+            entry[key] = value.clone();
+        }
+        Self::of(&[("s", entry)])
+    }
+
+    pub(crate) fn path(&self) -> String {
+        let path = self.0.path().join("seawall.json");
+        path.to_str().expect("a UTF-8 path").to_owned()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The binary with this configuration.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = seawall(args);
+        command.args(["--mcp-config", &self.path()]);
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.command(args).output().expect("the binary runs").into()
+    }
+}
+
+impl Ran {
+    /// stdout as one JSON value.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Asserts the exit status, showing everything if it is another.
+    #[track_caller]
+    pub(crate) fn exits(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        self
+    }
+}
+
+/// The result of a scripted tool, as its server answers every call.
+pub(crate) fn answering(result: &str) -> Script {
+    Script::new().serve(Serve::new().tools(["t"]).calls(CallRule::Result(result.to_owned())))
 }

@@ -6,12 +6,12 @@ mod render;
 use std::time::Duration;
 
 use seawall::mcp::ToolResult;
-use seawall::{Client, Error, Json};
+use seawall::{Arguments, Client, Error};
 
 use super::connect::{self, connect};
-use super::servers::{self, ServerSet};
+use super::servers::ServerSet;
 use crate::args::CallArgs;
-use crate::arguments;
+use crate::arguments::{self, nearest};
 use crate::failure::{Failure, Status, UsageError};
 use crate::interrupt::Interrupts;
 use crate::printer::{Printer, Spinner};
@@ -46,6 +46,7 @@ pub(crate) async fn run(
         }
         Err(failure) => {
             failure.print(printer);
+            hint_nearest_tool(&client, &tool, printer);
             failure.status()
         }
     };
@@ -59,17 +60,31 @@ fn build_arguments(
     tool: &str,
     document: Option<&str>,
     pairs: &[String],
-) -> Result<Json, UsageError> {
+) -> Result<Arguments, UsageError> {
     let schema = client.catalog().get(tool).map(|tool| tool.input_schema().parse().unwrap_or_default());
     let text = arguments::build(&schema.unwrap_or_default(), document, pairs)?;
-    Json::check(text).map_err(UsageError::ArgumentsJson)
+    Ok(Arguments::text(text))
+}
+
+/// Says which tool may have been meant, if there is none of this name.
+fn hint_nearest_tool(client: &Client, tool: &str, printer: &mut Printer) {
+    if printer.is_json() || client.flows().iter().any(|flow| flow.tool() == tool) {
+        return;
+    }
+    let names: Vec<String> = client.flows().iter().map(|flow| flow.name().to_owned()).collect();
+    let tools: Vec<String> = client.flows().iter().map(|flow| flow.tool().to_owned()).collect();
+    let meant = nearest(&tools, tool).and_then(|near| tools.iter().position(|known| *known == near));
+    match meant.and_then(|at| names.get(at)) {
+        Some(name) => printer.hint(&format!("did you mean `{name}`?")),
+        None => printer.hint(&format!("`seawall tools --server {}` lists what there is", client.server())),
+    }
 }
 
 /// Waits for the answer, or lets go of the call at the first signal.
 async fn call(
     client: &Client,
     tool: &str,
-    arguments: Json,
+    arguments: Arguments,
     timeout: Option<Duration>,
     spinner: &Spinner,
     interrupts: &mut Interrupts,
@@ -78,7 +93,7 @@ async fn call(
     if let Some(timeout) = timeout {
         call = call.timeout(timeout);
     }
-    if let Some(tell) = spinner.progress() {
+    if let Some(mut tell) = spinner.progress() {
         call = call.on_progress(move |progress| tell(progress.progress, progress.total));
     }
     match interrupts.unless(&mut call).await {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use seawall::mcp::{Catalog, Quarantined, Tool};
-use seawall::{Error, Limits, Report};
+use seawall::client::Report;
+use seawall::{Error, Limits};
 use serde::Serialize;
 
 use super::remedy;
@@ -148,17 +149,21 @@ impl Checkup {
 
 impl Found {
     fn of(report: &Report, invisible: Vec<Invisible>, close: Duration) -> Self {
-        let exchange = |(step, took): &(seawall::Step, Duration)| Exchange {
-            step: step.to_string(),
-            ms: (took.as_secs_f64() * 10_000.0).round() / 10.0,
-        };
         let left_out = |quarantined: &Quarantined| LeftOut {
             index: quarantined.index,
             reason: quarantined.fault.to_string(),
         };
         Self {
             revision: report.revision.to_string(),
-            handshake: report.stats.handshake.iter().map(exchange).collect(),
+            handshake: report
+                .stats
+                .handshake
+                .iter()
+                .map(|(step, took)| Exchange {
+                    step: step.to_string(),
+                    ms: (took.as_secs_f64() * 10_000.0).round() / 10.0,
+                })
+                .collect(),
             tools: report.tools,
             catalog_pages: report.catalog_pages,
             catalog_bytes: report.catalog_bytes,

@@ -1,0 +1,70 @@
+//! `seawall check`, and what every command says of a configuration that cannot be used.
+
+use serde_json::json;
+
+use crate::support::{Config, run, seawall};
+
+const BAD: &str = r#"{"mcpServers": {
+  "a": {"command": ""},
+  "b": {"command": "x", "args": [1], "handshakeTimeoutMs": 0},
+  "c": {"command": "fine", "colour": "blue"}
+}}"#;
+
+/// BEHAVIOUR K3: every problem of the file is listed, naming the flag, the path, the entry and the field.
+#[test]
+fn every_problem_is_listed() {
+    let config = Config::text(BAD);
+    for args in [&["check"][..], &["tools"], &["doctor"], &["call", "mcp/a/t"]] {
+        let ran = config.run(args).exits(2);
+        for words in ["--mcp-config", "seawall.json", "\"a\"", "command", "\"b\"", "args[0]", "handshakeTimeoutMs"] {
+            assert!(ran.stderr.contains(words), "{words}: {ran:?}");
+        }
+    }
+    let json = config.run(&["check", "--json"]).exits(2).json();
+    assert_eq!(json["problems"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
+    let error = config.run(&["tools", "--json"]).exits(2).json()["error"].take();
+    assert_eq!(error["code"], "configuration");
+}
+
+/// BEHAVIOUR K12: the checks spawn nothing and dial nothing.
+#[test]
+fn good_file_is_status_0_and_nothing_is_spawned() {
+    let config = Config::of(&[("a", json!({"command": "/nonexistent/server"}))]);
+    let ran = config.run(&["check"]).exits(0);
+    assert!(ran.stdout.contains('a'), "{ran:?}");
+    let named = run(&["check", &config.path(), "--json"]).exits(0).json();
+    assert_eq!(named["servers"], json!(["a"]));
+    assert_eq!(named["problems"], json!([]));
+}
+
+/// BEHAVIOUR K2: the flag wins over the variable; without both, `seawall.json` in the working directory.
+#[test]
+fn configuration_is_found_in_its_order() {
+    let (flag, variable, here) = (
+        Config::of(&[("flag", json!({"command": "x"}))]),
+        Config::of(&[("variable", json!({"command": "x"}))]),
+        Config::of(&[("here", json!({"command": "x"}))]),
+    );
+    let servers = |with_flag: bool, with_variable: bool| {
+        let mut command = if with_flag { flag.command(&["check", "--json"]) } else { seawall(&["check", "--json"]) };
+        command.current_dir(here.folder());
+        if with_variable {
+            command.env("SEAWALL_MCP_CONFIG", variable.path());
+        }
+        let ran: crate::support::Ran = command.output().expect("the binary runs").into();
+        ran.exits(0).json()["servers"].take()
+    };
+    assert_eq!(servers(true, true), json!(["flag"]));
+    assert_eq!(servers(false, true), json!(["variable"]));
+    assert_eq!(servers(false, false), json!(["here"]));
+}
+
+/// BEHAVIOUR K3: a file that is missing or not JSON is a usage error with the place.
+#[test]
+fn missing_or_broken_file_is_status_2() {
+    let ran = run(&["tools", "--mcp-config", "/nonexistent.json"]).exits(2);
+    assert!(ran.stderr.contains("/nonexistent.json"), "{ran:?}");
+    let ran = Config::text("{\n  \"mcpServers\": {]\n}").run(&["tools"]).exits(2);
+    assert!(ran.stderr.contains(":2:"), "{ran:?}");
+}

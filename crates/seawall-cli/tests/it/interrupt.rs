@@ -1,0 +1,102 @@
+//! Ctrl-C and SIGTERM: the call is cancelled, the server is told and ended, and the outcome is the exit status.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use seawall_testkit::{Grandchild, Script, Serve, Until, is_alive, wait_for_pid, wait_until};
+
+use crate::support::{Config, Ran};
+
+/// Far longer than anything here takes.
+const LONG: Duration = Duration::from_secs(20);
+
+fn start(config: &Config, args: &[&str]) -> Child {
+    config
+        .command(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs")
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+fn finish(child: Child) -> Ran {
+    child.wait_with_output().expect("it ends").into()
+}
+
+/// Waits until the server has received a line with these words.
+fn wait_for_line(record: &Path, words: &str) {
+    let seen = || std::fs::read_to_string(record).is_ok_and(|text| text.contains(words));
+    assert!(wait_until(LONG, seen), "no {words}");
+}
+
+/// BEHAVIOUR S8, T1: a call that was sent is cancelled once, its outcome is unknown, and no process is left.
+#[test]
+fn interrupted_call_is_cancelled_and_leaves_no_child() {
+    for signal in ["INT", "TERM"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (pid, record) = (folder.path().join("pid"), folder.path().join("record"));
+        let grandchild = folder.path().join("grandchild");
+        let script = Script::new()
+            .write_pid(&pid)
+            .fork(Grandchild::new(&grandchild))
+            .record(&record)
+            .serve(Serve::new().tools(["t"]).calls(seawall_testkit::CallRule::Never));
+        let config = Config::scripted(&script);
+        let child = start(&config, &["call", "mcp/s/t", "--json"]);
+        wait_for_line(&record, "tools/call");
+        send(signal, &child);
+        let ran = finish(child).exits(6);
+        assert_eq!(ran.json()["error"]["outcome"], "no_response");
+        let received = std::fs::read_to_string(&record).expect("recorded");
+        assert_eq!(received.matches("notifications/cancelled").count(), 1, "{received}");
+        for file in [&pid, &grandchild] {
+            let pid = wait_for_pid(file, LONG).expect("a pid");
+            assert!(wait_until(LONG, || !is_alive(pid)), "{pid} is left");
+        }
+    }
+}
+
+/// BEHAVIOUR O2: a signal before the handshake is over: nothing of the call was sent.
+#[test]
+fn interrupted_connect_is_not_sent_and_leaves_no_child() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pid = folder.path().join("pid");
+    let config = Config::scripted(&Script::new().ignore_sigterm().write_pid(&pid).hang());
+    let child = start(&config, &["call", "mcp/s/t", "--json"]);
+    let server = wait_for_pid(&pid, LONG).expect("a pid");
+    send("INT", &child);
+    let ran = finish(child).exits(3);
+    assert_eq!(ran.json()["error"]["outcome"], "not_sent");
+    assert!(wait_until(LONG, || !is_alive(server)), "{server} is left");
+}
+
+/// BEHAVIOUR T1: a second signal does not wait for a server that takes its time to end.
+#[test]
+fn second_signal_ends_everything_at_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (pid, record) = (folder.path().join("pid"), folder.path().join("record"));
+    let script = Script::new()
+        .ignore_sigterm()
+        .write_pid(&pid)
+        .record(&record)
+        .serve(Serve::new().tools(["t"]).until(Until::Listed))
+        .expect("tools/call")
+        .hang();
+    let config = Config::scripted(&script);
+    let child = start(&config, &["call", "mcp/s/t"]);
+    wait_for_line(&record, "tools/call");
+    send("INT", &child);
+    seawall_testkit::pause(Duration::from_millis(150));
+    let begun = Instant::now();
+    send("INT", &child);
+    finish(child).exits(6);
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    let server = wait_for_pid(&pid, LONG).expect("a pid");
+    assert!(wait_until(LONG, || !is_alive(server)), "{server} is left");
+}

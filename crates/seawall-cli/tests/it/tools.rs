@@ -1,0 +1,69 @@
+//! `seawall tools`.
+
+use seawall_testkit::{Script, Serve};
+use serde_json::{Value, json};
+
+use crate::support::{Config, run};
+
+#[test]
+fn demo_tools_are_listed_for_people() {
+    let ran = run(&["tools", "--demo"]).exits(0);
+    assert_eq!(ran.stderr, "");
+    insta::assert_snapshot!(ran.stdout);
+}
+
+/// BEHAVIOUR F1: a flow's name, its description that says whose words it holds, the server's schema by value.
+#[test]
+fn json_has_the_declaration_of_each_tool() {
+    let tools = run(&["tools", "--demo", "--json"]).exits(0).json();
+    let tools = tools.as_array().expect("an array");
+    let add = &tools[1];
+    assert_eq!(add["name"], "mcp/demo/add");
+    assert_eq!(add["server"], "demo");
+    assert_eq!(add["tool"], "add");
+    assert_eq!(
+        add["description"],
+        "MCP tool \"add\" on server \"demo\". Server-supplied description: Add two numbers."
+    );
+    assert_eq!(add["inputSchema"]["additionalProperties"], false);
+    assert!(add.get("outputSchema").is_none());
+    assert!(add["digest"].as_str().is_some_and(|digest| digest.len() >= 64));
+    assert_eq!(tools[5]["outputSchema"]["required"], json!(["characters", "words"]));
+}
+
+#[test]
+fn what_a_server_says_is_visible_to_people_and_exact_in_json() {
+    let tool = json!({"name": "t", "description": "a\u{1b}[2J\u{200b}b", "inputSchema": {"type": "object"}});
+    let config = Config::scripted(&Script::new().serve(Serve::new().page([tool.to_string()])));
+    let plain = config.run(&["tools"]).exits(0);
+    assert!(plain.stdout.contains("a\\u{1b}[2J\\u{200b}b"), "{plain:?}");
+    let json: Value = config.run(&["tools", "--json"]).exits(0).json();
+    assert!(json[0]["description"].as_str().is_some_and(|text| text.ends_with("a\u{1b}[2J\u{200b}b")));
+}
+
+/// BEHAVIOUR H8: what one server does costs that server only.
+#[test]
+fn server_that_fails_costs_the_others_nothing() {
+    let good = Script::new().serve(Serve::new().tools(["t"])).server().entry();
+    let config = Config::of(&[("bad", json!({"command": "/nonexistent/server"})), ("good", good)]);
+    let ran = config.run(&["tools", "--json"]).exits(3);
+    assert_eq!(ran.json()[0]["name"], "mcp/good/t");
+    assert!(ran.stderr.contains("bad"), "{ran:?}");
+    let one = config.run(&["tools", "--server", "good", "--json"]).exits(0);
+    assert_eq!(one.json().as_array().map(Vec::len), Some(1));
+    let bad = config.run(&["tools", "--server", "bad", "--json"]).exits(3);
+    assert_eq!(bad.json()["error"]["code"], "spawn_failed");
+}
+
+#[test]
+fn server_nobody_configured_is_status_2() {
+    let ran = run(&["tools", "--server", "dem", "--demo"]).exits(2);
+    assert!(ran.stderr.contains("did you mean `demo`?"), "{ran:?}");
+}
+
+#[test]
+fn without_servers_there_is_a_hint_and_an_empty_list() {
+    let ran = run(&["tools", "--json"]).exits(0);
+    assert_eq!(ran.json(), json!([]));
+    assert!(ran.stderr.contains("--demo"), "{ran:?}");
+}
