@@ -48,7 +48,11 @@ fn ask(input: &Input) -> io::Result<String> {
         None => write!(terminal, "{what}: ")?,
     }
     terminal.flush()?;
-    let answer = if input.password { terminal.read_secure_line() } else { terminal.read_line() }?;
+    let answer = if input.password {
+        terminal.read_secure_line()
+    } else {
+        terminal.read_line()
+    }?;
     match &input.default {
         Some(default) if answer.is_empty() => Ok(default.clone()),
         _ => Ok(answer),

@@ -79,31 +79,34 @@ pub(crate) enum UsageError {
     ArgumentsStdin(io::Error),
     #[error("--args: the text is longer than {limit} bytes")]
     ArgumentsTooLong { limit: u64 },
-    #[error("`{flow}` is the flow of no configured server{}{}", meant(.meant.as_deref()), among(.configured))]
+    #[error("`{flow}` is the flow of no configured server{}{}", did_you_mean(.meant.as_deref()), among(.configured))]
     UnknownFlow {
         flow: String,
         meant: Option<String>,
         configured: Vec<String>,
     },
-    #[error("there is no server `{id}`{}{}", meant(.meant.as_deref()), among(.configured))]
+    #[error("there is no server `{id}`{}{}", did_you_mean(.meant.as_deref()), among(.configured))]
     UnknownServer {
         id: String,
         meant: Option<String>,
         configured: Vec<String>,
     },
-    #[error("--demo: the configuration has a server `demo` already; leave --demo out, or rename that server")]
+    #[error(
+        "--demo: the configuration has a server `demo` already; leave --demo out, or rename that server"
+    )]
     DemoTaken,
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
 }
 
-fn meant(name: Option<&str>) -> String {
+fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 fn among(configured: &[String]) -> String {
     if configured.is_empty() {
-        return "; no servers are configured: name a file with --mcp-config PATH, or add --demo".to_owned();
+        return "; no servers are configured: name a file with --mcp-config PATH, or add --demo"
+            .to_owned();
     }
     format!(" (configured: {})", configured.join(", "))
 }
@@ -168,12 +171,21 @@ struct ErrorBody {
 impl ErrorReport {
     /// Nothing was asked of any server.
     pub(crate) fn usage(message: &str) -> Self {
-        Self::new(ErrorCode::Configuration, Outcome::NotSent, None, message.to_owned())
+        Self::new(
+            ErrorCode::Configuration,
+            Outcome::NotSent,
+            None,
+            message.to_owned(),
+        )
     }
 
     pub(crate) fn of(error: &Error) -> Self {
-        let mut report =
-            Self::new(error.code(), error.outcome(), Some(error.server().to_owned()), error.message());
+        let mut report = Self::new(
+            error.code(),
+            error.outcome(),
+            Some(error.server().to_owned()),
+            error.message(),
+        );
         report.error.json_rpc_code = error.json_rpc_code();
         report.error.http_status = error.http_status();
         report
@@ -203,11 +215,21 @@ impl From<&Failure> for ErrorReport {
         match failure {
             Failure::Usage(_) => Self::usage(&message()),
             Failure::Server(error) => Self::of(error),
-            Failure::Interrupted { server } => {
-                Self::new(ErrorCode::ConnectionClosed, Outcome::NotSent, server.clone(), message())
+            Failure::Interrupted { server } => Self::new(
+                ErrorCode::ConnectionClosed,
+                Outcome::NotSent,
+                server.clone(),
+                message(),
+            ),
+            Failure::Output(_) => Self::new(
+                ErrorCode::InvalidResponse,
+                Outcome::Answered,
+                None,
+                message(),
+            ),
+            Failure::Runtime(_) => {
+                Self::new(ErrorCode::Configuration, Outcome::NotSent, None, message())
             }
-            Failure::Output(_) => Self::new(ErrorCode::InvalidResponse, Outcome::Answered, None, message()),
-            Failure::Runtime(_) => Self::new(ErrorCode::Configuration, Outcome::NotSent, None, message()),
         }
     }
 }

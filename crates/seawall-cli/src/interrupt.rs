@@ -53,7 +53,10 @@ impl Interrupts {
     ///
     /// # Errors
     /// [`Interrupted`] if a signal came first.
-    pub(crate) async fn unless<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
+    pub(crate) async fn unless<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Interrupted> {
         tokio::select! {
             biased;
             () = self.next() => Err(Interrupted),

@@ -48,7 +48,9 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return Status::Done.into();
     }
-    let wants_json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    let wants_json = std::env::args_os()
+        .take_while(|arg| arg != "--")
+        .any(|arg| arg == "--json");
     if wants_json {
         let mut printer = Settings::json_only().printer();
         printer.json(&ErrorReport::usage(&error.kind().to_string()));

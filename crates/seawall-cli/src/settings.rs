@@ -37,7 +37,9 @@ impl Settings {
         let terminals = Terminals {
             stdin: io::stdin().is_terminal(),
             stderr: io::stderr().is_terminal(),
-            stdout_width: io::stdout().is_terminal().then(|| console::Term::stdout().size().1),
+            stdout_width: io::stdout()
+                .is_terminal()
+                .then(|| console::Term::stdout().size().1),
         };
         let lookup = Lookup::of_process(global.mcp_config.clone());
         Self::from_parts(global, lookup, &|name| env::var_os(name), terminals)
@@ -63,7 +65,11 @@ impl Settings {
                 false => Asker::Nobody,
             },
             manner: Manner {
-                format: if global.json { Format::Json } else { Format::Human },
+                format: if global.json {
+                    Format::Json
+                } else {
+                    Format::Human
+                },
                 verbosity: global.verbose,
                 stdout: colour(terminals.stdout_width.is_some()),
                 stderr: colour(terminals.stderr),

@@ -88,7 +88,7 @@ impl<'a> Schema<'a> {
     }
 
     /// Splits a dotted key into a member's name and the rest: a declared name with dots in it wins.
-    pub(super) fn split_key<'k>(self, key: &'k str) -> (&'k str, Option<&'k str>) {
+    pub(super) fn split_key(self, key: &str) -> (&str, Option<&str>) {
         if !key.contains('.') || self.property(key).is_some() {
             return (key, None);
         }

@@ -12,13 +12,13 @@ fn over(document: &str, pairs: &[&str]) -> String {
     build(&json!({}), Some(document), &pairs).unwrap_or_else(|error| format!("error: {error}"))
 }
 
-fn with(properties: Value) -> Value {
+fn with(properties: &Value) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
 #[test]
 fn string_is_taken_as_it_stands() {
-    let schema = with(json!({"s": {"type": "string"}}));
+    let schema = with(&json!({"s": {"type": "string"}}));
     assert_eq!(built(&schema, &["s=5"]), r#"{"s":"5"}"#);
     assert_eq!(built(&schema, &["s="]), r#"{"s":""}"#);
     assert_eq!(built(&schema, &["s=a=b \"c\"\n"]), r#"{"s":"a=b \"c\"\n"}"#);
@@ -26,7 +26,7 @@ fn string_is_taken_as_it_stands() {
 
 #[test]
 fn scalars_are_parsed_by_their_type() {
-    let schema = with(json!({
+    let schema = with(&json!({
         "i": {"type": "integer"}, "n": {"type": "number"}, "b": {"type": "boolean"}, "z": {"type": "null"},
     }));
     assert_eq!(
@@ -37,7 +37,7 @@ fn scalars_are_parsed_by_their_type() {
 
 #[test]
 fn wrong_scalar_is_refused_naming_key_type_and_an_example() {
-    let schema = with(json!({
+    let schema = with(&json!({
         "i": {"type": "integer"}, "n": {"type": "number"}, "b": {"type": "boolean"}, "z": {"type": "null"},
         "u": {"type": ["integer", "null"]}, "e": {"enum": ["open", "closed"]}, "a": {"type": "array", "items": {"type": "integer"}},
         "o": {"type": "object"},
@@ -87,7 +87,7 @@ fn numbers_past_2_to_the_53_stay_exact() {
 
 #[test]
 fn array_is_json_or_one_item_and_a_repeated_key_appends() {
-    let schema = with(json!({
+    let schema = with(&json!({
         "t": {"type": "array", "items": {"type": "string"}}, "i": {"type": "array", "items": {"type": "integer"}},
     }));
     assert_eq!(built(&schema, &["t=a"]), r#"{"t":["a"]}"#);
@@ -107,7 +107,7 @@ fn array_is_json_or_one_item_and_a_repeated_key_appends() {
 
 #[test]
 fn other_key_given_twice_is_refused() {
-    let schema = with(json!({"s": {"type": "string"}}));
+    let schema = with(&json!({"s": {"type": "string"}}));
     assert_eq!(
         built(&schema, &["s=a", "s=b"]),
         "error: `s` is given twice; it takes text, so give it once"
@@ -120,7 +120,7 @@ fn other_key_given_twice_is_refused() {
 
 #[test]
 fn dotted_key_reaches_into_objects() {
-    let schema = with(json!({
+    let schema = with(&json!({
         "o": {"type": "object", "properties": {"n": {"type": "integer"}, "t": {"type": "array", "items": {"type": "string"}}}},
         "s": {"type": "string"}, "a.b": {"type": "string"},
     }));
@@ -159,7 +159,7 @@ fn key_that_reaches_too_deep_is_refused() {
 
 #[test]
 fn unions_are_tried_in_their_order() {
-    let schema = with(json!({
+    let schema = with(&json!({
         "a": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
         "b": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "c": {"oneOf": [{"const": "x"}, {"type": "boolean"}, {"type": "array", "items": {"type": "integer"}}]},
@@ -181,7 +181,7 @@ fn unions_are_tried_in_their_order() {
 
 #[test]
 fn choices_keep_their_type() {
-    let schema = with(json!({"e": {"enum": ["1", 2, true, null]}}));
+    let schema = with(&json!({"e": {"enum": ["1", 2, true, null]}}));
     assert_eq!(built(&schema, &["e=1"]), r#"{"e":"1"}"#);
     assert_eq!(built(&schema, &["e=2"]), r#"{"e":2}"#);
     assert_eq!(built(&schema, &["e=null"]), r#"{"e":null}"#);
@@ -189,7 +189,7 @@ fn choices_keep_their_type() {
 
 #[test]
 fn unknown_key_is_json_if_it_can_be_unless_the_schema_is_closed() {
-    let open = with(json!({"limit": {"type": "integer"}}));
+    let open = with(&json!({"limit": {"type": "integer"}}));
     assert_eq!(
         built(&open, &["x=1", "y=one", "z={\"a\": 1}"]),
         r#"{"x":1,"y":"one","z":{"a":1}}"#

@@ -136,12 +136,12 @@ fn nested_kinds(schema: &Schema<'_>, nesting: usize) -> Vec<Kind> {
             continue;
         }
         match place.get("type") {
-            Some(Value::String(name)) => found.extend(Kind::of_type(name, &items)),
+            Some(Value::String(name)) => found.extend(Kind::of_type(name, items)),
             Some(Value::Array(names)) => found.extend(
                 names
                     .iter()
                     .filter_map(Value::as_str)
-                    .filter_map(|name| Kind::of_type(name, &items)),
+                    .filter_map(|name| Kind::of_type(name, items)),
             ),
             _ if place.get("properties").is_some() => found.push(Kind::Object),
             _ if place.get("items").is_some() => found.push(Kind::Array(items())),

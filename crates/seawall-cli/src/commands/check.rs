@@ -28,13 +28,22 @@ pub(crate) fn run(args: &CheckArgs, settings: &Settings, printer: &mut Printer) 
     };
     let path = found.as_ref().map(|(_, path)| path.as_path());
     let checked = match &args.file {
-        Some(path) => check_file(path, Origin::Argument, &settings.lookup.working_dir, &settings.asker),
+        Some(path) => check_file(
+            path,
+            Origin::Argument,
+            &settings.lookup.working_dir,
+            &settings.asker,
+        ),
         None => load(&settings.lookup, &settings.asker),
     };
     if printer.is_json() {
         printer.json(&Findings {
             path,
-            servers: checked.servers.iter().map(|config| config.server()).collect(),
+            servers: checked
+                .servers
+                .iter()
+                .map(|config| config.server())
+                .collect(),
             disabled: &checked.disabled,
             problems: &checked.problems,
             warnings: &checked.warnings,
@@ -42,7 +51,11 @@ pub(crate) fn run(args: &CheckArgs, settings: &Settings, printer: &mut Printer) 
     } else {
         tell(path, &checked, printer);
     }
-    if checked.problems.is_empty() { Status::Done } else { Status::Usage }
+    if checked.problems.is_empty() {
+        Status::Done
+    } else {
+        Status::Usage
+    }
 }
 
 fn tell(path: Option<&Path>, checked: &Checked, printer: &mut Printer) {
@@ -61,14 +74,26 @@ fn tell(path: Option<&Path>, checked: &Checked, printer: &mut Printer) {
     let path = visible(&path, Place::Line);
     match checked.problems.len() {
         0 => {
-            let ids: Vec<&str> = checked.servers.iter().map(|config| config.server()).collect();
-            let ids = if ids.is_empty() { "no servers".to_owned() } else { ids.join(", ") };
+            let ids: Vec<&str> = checked
+                .servers
+                .iter()
+                .map(|config| config.server())
+                .collect();
+            let ids = if ids.is_empty() {
+                "no servers".to_owned()
+            } else {
+                ids.join(", ")
+            };
             let word = colour.paint(Look::Good, "good");
             printer.data(&format!("{path}: {word} ({})", visible(&ids, Place::Line)));
         }
         many => {
             let word = colour.paint(Look::Bad, if many == 1 { "1 problem" } else { "problems" });
-            let count = if many == 1 { String::new() } else { format!("{many} ") };
+            let count = if many == 1 {
+                String::new()
+            } else {
+                format!("{many} ")
+            };
             printer.data(&format!("{path}: {count}{word}"));
         }
     }

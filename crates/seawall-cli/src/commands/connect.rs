@@ -21,12 +21,25 @@ pub(crate) async fn connect(
     let connecting = builder(config, printer.observer()).connect();
     // A future that is dropped half way ends its child.
     let connected = interrupts.unless(connecting).await;
-    let client = connected.map_err(|_| Failure::Interrupted { server: Some(server) })??;
-    printer.detail(&format!("connected to {} with revision {}", client.server(), client.session().revision));
+    let client = connected.map_err(|_| Failure::Interrupted {
+        server: Some(server),
+    })??;
+    tell_connected(&client, printer);
     Ok(client)
 }
 
-pub(crate) fn builder(config: ServerConfig, observer: Option<Arc<dyn Observer>>) -> seawall::ClientBuilder {
+fn tell_connected(client: &Client, printer: &mut Printer) {
+    let (tools, revision) = (client.flows().len(), client.session().revision);
+    printer.detail(&format!(
+        "connected to {}: revision {revision}, {tools} tools",
+        client.server()
+    ));
+}
+
+pub(crate) fn builder(
+    config: ServerConfig,
+    observer: Option<Arc<dyn Observer>>,
+) -> seawall::ClientBuilder {
     let builder = Client::builder(config);
     match observer {
         Some(observer) => builder.observer(observer),
@@ -61,7 +74,10 @@ pub(crate) async fn connect_all(
     let (mut clients, mut failures) = (Vec::new(), Vec::new());
     for (_, result) in connected {
         match result {
-            Ok(client) => clients.push(client),
+            Ok(client) => {
+                tell_connected(&client, printer);
+                clients.push(client);
+            }
             Err(error) => failures.push(error.into()),
         }
     }
@@ -69,7 +85,11 @@ pub(crate) async fn connect_all(
 }
 
 /// Closes all at once, as [`close`] does one.
-pub(crate) async fn close_all(clients: Vec<Client>, interrupts: &mut Interrupts, printer: &mut Printer) {
+pub(crate) async fn close_all(
+    clients: Vec<Client>,
+    interrupts: &mut Interrupts,
+    printer: &mut Printer,
+) {
     let mut closing = JoinSet::new();
     for client in clients {
         closing.spawn(async move { client.close().await });

@@ -20,7 +20,11 @@ use servers::ServerSet;
 ///
 /// # Errors
 /// What kept it from being done.
-pub(crate) fn run(command: Command, settings: &Settings, printer: &mut Printer) -> Result<Status, Failure> {
+pub(crate) fn run(
+    command: Command,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
     match command {
         Command::Tools(args) => {
             with_servers(settings, printer, async |servers, interrupts, printer| {

@@ -65,7 +65,10 @@ impl ServerSet {
             let tool = flow.strip_prefix(config.name_prefix())?.strip_prefix('/')?;
             Some((config.clone(), tool)).filter(|_| !tool.is_empty())
         };
-        self.servers.iter().find_map(tool_of).ok_or_else(|| self.unknown_flow(flow))
+        self.servers
+            .iter()
+            .find_map(tool_of)
+            .ok_or_else(|| self.unknown_flow(flow))
     }
 
     fn unknown_flow(&self, flow: &str) -> UsageError {
@@ -76,7 +79,11 @@ impl ServerSet {
         });
         let nearest_prefix = || {
             let (prefix, tool) = flow.rsplit_once('/')?;
-            let prefixes: Vec<String> = self.servers.iter().map(|config| config.name_prefix().to_owned()).collect();
+            let prefixes: Vec<String> = self
+                .servers
+                .iter()
+                .map(|config| config.name_prefix().to_owned())
+                .collect();
             nearest(&prefixes, prefix).map(|near| format!("{near}/{tool}"))
         };
         UsageError::UnknownFlow {
@@ -96,7 +103,10 @@ impl ServerSet {
     }
 
     fn ids(&self) -> Vec<String> {
-        self.servers.iter().map(|config| config.server().to_owned()).collect()
+        self.servers
+            .iter()
+            .map(|config| config.server().to_owned())
+            .collect()
     }
 }
 
@@ -104,7 +114,9 @@ impl ServerSet {
 fn built_in() -> Result<ServerConfig, Failure> {
     let program = std::env::current_exe().map_err(Failure::Runtime)?;
     let program = program.to_str().ok_or(UsageError::DemoPath)?;
-    let config = ServerConfig::stdio(DEMO, program).args(["demo-server"]).build();
+    let config = ServerConfig::stdio(DEMO, program)
+        .args(["demo-server"])
+        .build();
     config.map_err(|problems| UsageError::Configuration(problems).into())
 }
 

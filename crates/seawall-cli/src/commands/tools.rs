@@ -40,12 +40,19 @@ pub(crate) async fn run(
         hint_no_servers(printer);
     }
     let (clients, failures) = connect_all(selected, interrupts, printer).await?;
-    let status = failures.iter().map(Failure::status).max().unwrap_or(Status::Done);
+    let status = failures
+        .iter()
+        .map(Failure::status)
+        .max()
+        .unwrap_or(Status::Done);
     if clients.is_empty()
         && let Some(worst) = failures.iter().find(|failure| failure.status() == status)
     {
         // Nothing to list: the failure is the answer.
-        for failure in failures.iter().filter(|failure| !std::ptr::eq(*failure, worst)) {
+        for failure in failures
+            .iter()
+            .filter(|failure| !std::ptr::eq(*failure, worst))
+        {
             printer.error(&failure.to_string());
         }
         worst.print(printer);
@@ -75,8 +82,16 @@ fn print(clients: &[Client], printer: &mut Printer) {
     let mut table = Table::new(["FLOW", "ARGUMENTS", "WHAT THE SERVER SAYS OF IT"]);
     for client in clients {
         for flow in client.flows() {
-            let said = client.catalog().get(flow.tool()).and_then(|tool| tool.description()).unwrap_or_default();
-            let said = if printer.verbosity() > 0 { said } else { said.lines().next().unwrap_or_default() };
+            let said = client
+                .catalog()
+                .get(flow.tool())
+                .and_then(|tool| tool.description())
+                .unwrap_or_default();
+            let said = if printer.verbosity() > 0 {
+                said
+            } else {
+                said.lines().next().unwrap_or_default()
+            };
             table.row([
                 visible(flow.name(), Place::Line).into_owned(),
                 visible(&arguments(flow), Place::Line).into_owned(),
@@ -103,12 +118,22 @@ fn listed(flow: &Flow) -> Listed<'_> {
 fn arguments(flow: &Flow) -> String {
     let schema: Value = flow.input_document().parse().unwrap_or_default();
     let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return String::new();
     };
-    let mut names: Vec<(bool, &String)> = properties.keys().map(|name| (!is_required(name), name)).collect();
+    let mut names: Vec<(bool, &String)> = properties
+        .keys()
+        .map(|name| (!is_required(name), name))
+        .collect();
     names.sort();
-    let names = names.iter().map(|(optional, name)| if *optional { format!("{name}?") } else { (*name).clone() });
+    let names = names.iter().map(|(optional, name)| {
+        if *optional {
+            format!("{name}?")
+        } else {
+            (*name).clone()
+        }
+    });
     names.collect::<Vec<_>>().join(" ")
 }

@@ -35,12 +35,12 @@ fn taken(session: &mut Session) -> Vec<Value> {
     session.take_outgoing().into_iter().map(parse).collect()
 }
 
-fn call(id: u32, name: &str, arguments: Value) -> Value {
+fn call(id: u32, name: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": {"name": name, "arguments": arguments}})
 }
 
-fn result(name: &str, arguments: Value) -> Value {
+fn result(name: &str, arguments: &Value) -> Value {
     let mut session = initialized("2025-11-25");
     let mut replies = ask(&mut session, Instant::now(), &call(1, name, arguments));
     assert_eq!(replies.len(), 1);
@@ -136,11 +136,7 @@ fn every_listed_tool_can_be_called() {
     }
     let arguments = json!({"text": "a", "a": 1, "b": 2, "ms": 0});
     for name in names {
-        let replies = ask(
-            &mut session,
-            Instant::now(),
-            &call(2, name, arguments.clone()),
-        );
+        let replies = ask(&mut session, Instant::now(), &call(2, name, &arguments));
         assert!(
             replies.iter().all(|reply| reply.get("error").is_none()),
             "{name}"
@@ -160,25 +156,25 @@ fn cursor_is_refused_since_there_is_one_page() {
 #[test]
 fn unknown_tool_is_refused_with_invalid_params() {
     let mut session = initialized("2025-11-25");
-    let replies = ask(&mut session, Instant::now(), &call(1, "nope", json!({})));
+    let replies = ask(&mut session, Instant::now(), &call(1, "nope", &json!({})));
     assert_eq!(replies[0]["error"]["code"], -32602);
     assert_eq!(replies[0]["error"]["message"], "unknown tool");
 }
 
 #[test]
 fn integers_add_up_exactly_past_2_to_the_53() {
-    let sum = result("add", json!({"a": 9_007_199_254_740_993_u64, "b": 1}));
+    let sum = result("add", &json!({"a": 9_007_199_254_740_993_u64, "b": 1}));
     assert_eq!(sum["content"][0]["text"], "9007199254740994");
-    let sum = result("add", json!({"a": 0.5, "b": 2}));
+    let sum = result("add", &json!({"a": 0.5, "b": 2}));
     assert_eq!(sum["content"][0]["text"], "2.5");
-    let sum = result("add", json!({"a": 1e308, "b": 1e308}));
+    let sum = result("add", &json!({"a": 1e308, "b": 1e308}));
     assert_eq!(sum["isError"], true);
-    assert_eq!(result("add", json!({"a": "1", "b": 2}))["isError"], true);
+    assert_eq!(result("add", &json!({"a": "1", "b": 2}))["isError"], true);
 }
 
 #[test]
 fn fail_says_so_in_its_result() {
-    let failed = result("fail", json!({"message": "no"}));
+    let failed = result("fail", &json!({"message": "no"}));
     assert_eq!(
         failed,
         json!({"content": [{"type": "text", "text": "no"}], "isError": true})
@@ -193,7 +189,7 @@ fn structured_results_exist_from_2025_06_18_on() {
         let replies = ask(
             &mut session,
             now,
-            &call(1, "structured", json!({"text": "a b"})),
+            &call(1, "structured", &json!({"text": "a b"})),
         );
         let counts = replies[0]["result"].get("structuredContent").cloned();
         assert_eq!(counts, has.then(|| json!({"characters": 3, "words": 2})));
@@ -208,7 +204,7 @@ fn structured_results_exist_from_2025_06_18_on() {
 fn sleep_answers_when_its_time_has_come_and_not_before() {
     let mut session = initialized("2025-11-25");
     let now = Instant::now();
-    assert!(ask(&mut session, now, &call(1, "sleep", json!({"ms": 100}))).is_empty());
+    assert!(ask(&mut session, now, &call(1, "sleep", &json!({"ms": 100}))).is_empty());
     assert_eq!(
         session.next_deadline(),
         Some(now + Duration::from_millis(100))
@@ -227,8 +223,8 @@ fn sleep_answers_when_its_time_has_come_and_not_before() {
 fn cancelled_sleep_is_never_answered() {
     let mut session = initialized("2025-11-25");
     let now = Instant::now();
-    ask(&mut session, now, &call(1, "sleep", json!({"ms": 100})));
-    ask(&mut session, now, &call(2, "sleep", json!({"ms": 100})));
+    ask(&mut session, now, &call(1, "sleep", &json!({"ms": 100})));
+    ask(&mut session, now, &call(2, "sleep", &json!({"ms": 100})));
     let cancel =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     assert!(ask(&mut session, now, &cancel).is_empty());
@@ -242,7 +238,7 @@ fn cancelled_sleep_is_never_answered() {
 fn sleep_tells_its_progress_if_it_was_asked_to() {
     let mut session = initialized("2025-11-25");
     let now = Instant::now();
-    let mut message = call(1, "sleep", json!({"ms": 1000}));
+    let mut message = call(1, "sleep", &json!({"ms": 1000}));
     message["params"]["_meta"] = json!({"progressToken": "p"});
     ask(&mut session, now, &message);
     session.handle_timeout(now + Duration::from_millis(250));

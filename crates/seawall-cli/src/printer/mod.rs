@@ -117,7 +117,7 @@ impl Printer {
 
     /// Who listens to what servers say beside the protocol: nobody, unless `-vv` asks for it.
     pub(crate) fn observer(&self) -> Option<Arc<dyn Observer>> {
-        (self.manner.verbosity > 1).then(|| Arc::new(Aloud) as Arc<dyn Observer>)
+        (self.manner.verbosity > 1).then(|| Arc::new(Aloud::default()) as Arc<dyn Observer>)
     }
 
     /// The colour of stdout.

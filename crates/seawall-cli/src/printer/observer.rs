@@ -1,7 +1,8 @@
 //! What servers say beside the protocol: kept for the doctor, or told aloud for those who asked (`-vv`).
 
+use std::collections::HashMap;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use seawall::events::{Diagnostic, Observer};
 
@@ -17,31 +18,86 @@ pub(crate) struct Heard(Mutex<String>);
 impl Heard {
     /// The last lines, oldest first. Text of the server: to be made visible before it is shown.
     pub(crate) fn last_words(&self) -> Vec<String> {
-        let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines: Vec<&str> = tail.lines().filter(|line| !line.trim().is_empty()).collect();
-        let from = lines.len().saturating_sub(KEPT_LINES);
-        lines.iter().skip(from).map(|line| (*line).to_owned()).collect()
+        last_lines(&unpoisoned(&self.0), KEPT_LINES)
+    }
+
+    /// How much of stderr is kept.
+    pub(crate) fn stderr_bytes(&self) -> usize {
+        unpoisoned(&self.0).len()
     }
 }
 
 impl Observer for Heard {
-    fn observe(&self, event: &Diagnostic) {
-        if let Diagnostic::Stderr { tail, .. } = event {
-            tail.reveal().clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    fn observe(&self, _server: &str, diagnostic: &Diagnostic) {
+        if let Diagnostic::Stderr { tail, .. } = diagnostic {
+            tail.reveal().clone_into(&mut unpoisoned(&self.0));
         }
     }
 }
 
 /// Tells everything on stderr, at once.
-pub(crate) struct Aloud;
+#[derive(Default)]
+pub(super) struct Aloud {
+    /// How many lines of each server's stderr were told.
+    told: Mutex<HashMap<String, u64>>,
+}
 
-impl Observer for Aloud {
-    fn observe(&self, event: &Diagnostic) {
-        let (server, text) = words(event);
-        let mut stderr = io::stderr().lock();
-        for line in text.lines() {
-            // Nobody is left to tell that stderr is gone.
-            let _ = writeln!(stderr, "{}| {}", visible(server, Place::Line), visible(line, Place::Line));
+impl Aloud {
+    /// What is new in a diagnostic.
+    fn news(&self, server: &str, diagnostic: &Diagnostic) -> Vec<String> {
+        let one = |text: String| vec![text];
+        match diagnostic {
+            Diagnostic::Stderr { tail, lines, .. } => {
+                let mut told = unpoisoned(&self.told);
+                let before = told.insert(server.to_owned(), *lines).unwrap_or(0);
+                let new = usize::try_from(lines.saturating_sub(before)).unwrap_or(usize::MAX);
+                last_lines(tail.reveal(), new)
+            }
+            Diagnostic::Noise { kind, text } => {
+                one(format!("stdout, not protocol ({kind}): {}", text.reveal()))
+            }
+            Diagnostic::UncorrelatedError { code, message } => {
+                one(format!("error {code} to no request: {}", message.reveal()))
+            }
+            Diagnostic::RemoteError { code, message } => {
+                one(format!("error {code}: {}", message.reveal()))
+            }
+            Diagnostic::Notifications { count } => {
+                one(format!("{count} notifications that nothing is done with"))
+            }
+            Diagnostic::QuarantinedTool { index, reason } => {
+                one(format!("tool {index} is left out: it {reason}"))
+            }
+            _ => Vec::new(),
         }
     }
+}
+
+impl Observer for Aloud {
+    fn observe(&self, server: &str, diagnostic: &Diagnostic) {
+        let mut stderr = io::stderr().lock();
+        for line in self.news(server, diagnostic) {
+            // Nobody is left to tell that stderr is gone.
+            let _ = writeln!(
+                stderr,
+                "{}| {}",
+                visible(server, Place::Line),
+                visible(&line, Place::Line)
+            );
+        }
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(count);
+    lines
+        .iter()
+        .skip(from)
+        .map(|line| (*line).to_owned())
+        .collect()
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,21 +30,25 @@ impl Table {
     }
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+        self.rows.push(cells.into());
     }
 
     /// The table's text; `width` is the terminal's, if there is one.
     pub(super) fn draw(&self, colour: Colour, width: Option<u16>) -> String {
         let mut table = comfy_table::Table::new();
         table
-            .load_preset(presets::NOTHING)
+            .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(width.unwrap_or(WIDTH));
         match colour {
             Colour::Ansi => table.enforce_styling(),
             Colour::Plain => table.force_no_tty(),
         };
-        table.set_header(self.heading.iter().map(|text| Cell::new(text).add_attribute(Attribute::Bold)));
+        table.set_header(
+            self.heading
+                .iter()
+                .map(|text| Cell::new(text).add_attribute(Attribute::Bold)),
+        );
         for row in &self.rows {
             table.add_row(row);
         }

@@ -32,9 +32,7 @@ fn resolved(global: &GlobalArgs, variables: &[(&str, &str)], terminal: bool) -> 
 #[test]
 fn colour_is_for_terminals_that_want_it() {
     let colour = |variables: &[(&str, &str)], terminal| {
-        resolved(&global(false), variables, terminal)
-            .manner
-            .stdout
+        resolved(&global(false), variables, terminal).manner.stdout
     };
     assert_eq!(colour(&[], true), Colour::Ansi);
     assert_eq!(colour(&[("NO_COLOR", "")], true), Colour::Ansi);

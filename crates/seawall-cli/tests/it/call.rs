@@ -23,13 +23,22 @@ fn arguments_come_from_pairs_a_text_a_file_and_stdin() {
     std::fs::write(&file, "{\n  \"a\": 1,\n  \"b\": 2\n}\n").expect("written");
     let at_file = format!("@{}", file.display());
     let call = |args: &[&str]| {
-        let args: Vec<&str> = ["call", "mcp/demo/add", "--demo"].iter().chain(args).copied().collect();
-        run_with_input(&args, b"{\"a\": 40, \"b\": 2}").exits(0).stdout
+        let args: Vec<&str> = ["call", "mcp/demo/add", "--demo"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
+        run_with_input(&args, b"{\"a\": 40, \"b\": 2}")
+            .exits(0)
+            .stdout
     };
     assert_eq!(call(&["--args", r#"{"a": 20, "b": 3}"#]), "23\n");
     assert_eq!(call(&["--args", &at_file]), "3\n");
     assert_eq!(call(&["--args", "-"]), "42\n");
-    assert_eq!(call(&["--args", &at_file, "b=9007199254740993"]), "9007199254740994\n");
+    assert_eq!(
+        call(&["--args", &at_file, "b=9007199254740993"]),
+        "9007199254740994\n"
+    );
 }
 
 /// BEHAVIOUR O5: a result passes unchanged; only `isError` is added where it is missing.
@@ -40,7 +49,9 @@ fn json_is_the_result_as_the_server_sent_it() {
     let ran = config.run(&["call", "mcp/s/t", "--json"]).exits(0);
     assert_eq!(ran.stdout, format!("{result},\"isError\":false}}\n"));
     let said = format!("{result},\"isError\":false}}");
-    let ran = Config::scripted(&answering(&said)).run(&["call", "mcp/s/t", "--json"]).exits(0);
+    let ran = Config::scripted(&answering(&said))
+        .run(&["call", "mcp/s/t", "--json"])
+        .exits(0);
     assert_eq!(ran.stdout, format!("{said}\n"));
 }
 
@@ -59,13 +70,17 @@ fn blocks_are_rendered_for_people_with_nothing_hidden() {
         ],
         "structuredContent": {"not": "shown"},
     });
-    let ran = Config::scripted(&answering(&result.to_string())).run(&["call", "mcp/s/t"]).exits(0);
+    let ran = Config::scripted(&answering(&result.to_string()))
+        .run(&["call", "mcp/s/t"])
+        .exits(0);
     insta::assert_snapshot!(ran.stdout);
 }
 
 #[test]
 fn structured_content_is_shown_where_there_is_no_text() {
-    let config = Config::scripted(&answering(r#"{"structuredContent":{"n":9007199254740993,"list":[1,{}],"e":[]}}"#));
+    let config = Config::scripted(&answering(
+        r#"{"structuredContent":{"n":9007199254740993,"list":[1,{}],"e":[]}}"#,
+    ));
     let ran = config.run(&["call", "mcp/s/t"]).exits(0);
     insta::assert_snapshot!(ran.stdout, @r#"
     {
@@ -93,13 +108,34 @@ fn tool_error_is_status_1() {
 #[test]
 fn what_cannot_be_meant_is_status_2() {
     for (args, words) in [
-        (&["call", "mcp/demo/add", "a=two", "--demo"][..], "`a` takes a number"),
-        (&["call", "mcp/demo/add", "c=2", "--demo"], "no argument `c`"),
-        (&["call", "demo/add", "a=2", "--demo"], "did you mean `mcp/demo/add`?"),
-        (&["call", "mcp/dmeo/add", "--demo"], "did you mean `mcp/demo/add`?"),
-        (&["call", "mcp/demo/add", "a=2"], "no servers are configured"),
-        (&["call", "mcp/demo/add", "--args", "@/nonexistent", "--demo"], "/nonexistent"),
-        (&["call", "mcp/demo/add", "--args", "[1]", "--demo"], "not a JSON object"),
+        (
+            &["call", "mcp/demo/add", "a=two", "--demo"][..],
+            "`a` takes a number",
+        ),
+        (
+            &["call", "mcp/demo/add", "c=2", "--demo"],
+            "no argument `c`",
+        ),
+        (
+            &["call", "demo/add", "a=2", "--demo"],
+            "did you mean `mcp/demo/add`?",
+        ),
+        (
+            &["call", "mcp/dmeo/add", "--demo"],
+            "did you mean `mcp/demo/add`?",
+        ),
+        (
+            &["call", "mcp/demo/add", "a=2"],
+            "no servers are configured",
+        ),
+        (
+            &["call", "mcp/demo/add", "--args", "@/nonexistent", "--demo"],
+            "/nonexistent",
+        ),
+        (
+            &["call", "mcp/demo/add", "--args", "[1]", "--demo"],
+            "not a JSON object",
+        ),
         (&["call", "mcp/demo/add", "--timeout", "0", "--demo"], "0"),
     ] {
         let ran = run(args).exits(2);
@@ -116,12 +152,18 @@ fn what_cannot_be_meant_is_status_2() {
 /// BEHAVIOUR S10, O2: a tool that the catalog lacks is refused before anything is sent.
 #[test]
 fn unknown_tool_is_not_sent_and_status_3() {
-    let error = run(&["call", "mcp/demo/ad", "--demo", "--json"]).exits(3).json()["error"].take();
+    let error = run(&["call", "mcp/demo/ad", "--demo", "--json"])
+        .exits(3)
+        .json()["error"]
+        .take();
     assert_eq!(error["code"], "tool_not_found");
     assert_eq!(error["outcome"], "not_sent");
     assert_eq!(error["server"], "demo");
     let ran = run(&["call", "mcp/demo/ad", "--demo"]).exits(3);
-    assert!(ran.stderr.contains("did you mean `mcp/demo/add`?"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("did you mean `mcp/demo/add`?"),
+        "{ran:?}"
+    );
 }
 
 /// BEHAVIOUR O1: a program that does not exist is `spawn_failed`, and nothing was sent.
@@ -131,14 +173,21 @@ fn command_that_does_not_exist_is_status_3() {
     let error = config.run(&["call", "mcp/s/t", "--json"]).exits(3).json()["error"].take();
     assert_eq!(error["code"], "spawn_failed");
     assert_eq!(error["outcome"], "not_sent");
-    assert!(!error["message"].to_string().contains("nonexistent"), "{error}");
+    assert!(
+        !error["message"].to_string().contains("nonexistent"),
+        "{error}"
+    );
 }
 
 /// BEHAVIOUR O1, O3: a refusal gives its code and none of the server's words.
 #[test]
 fn refusal_is_status_4_without_a_word_of_the_server() {
     let refusal = r#"{"code":-32000,"message":"remote words","data":"more remote words"}"#;
-    let script = Script::new().serve(Serve::new().tools(["t"]).calls(CallRule::Error(refusal.to_owned())));
+    let script = Script::new().serve(
+        Serve::new()
+            .tools(["t"])
+            .calls(CallRule::Error(refusal.to_owned())),
+    );
     let config = Config::scripted(&script);
     let error = config.run(&["call", "mcp/s/t", "--json"]).exits(4).json()["error"].take();
     assert_eq!(error["code"], "tool_failed");
@@ -151,7 +200,11 @@ fn refusal_is_status_4_without_a_word_of_the_server() {
 
 #[test]
 fn useless_answer_is_status_5() {
-    let error = Config::scripted(&answering("{}")).run(&["call", "mcp/s/t", "--json"]).exits(5).json()["error"].take();
+    let error = Config::scripted(&answering("{}"))
+        .run(&["call", "mcp/s/t", "--json"])
+        .exits(5)
+        .json()["error"]
+        .take();
     assert_eq!(error["code"], "invalid_response");
     assert_eq!(error["outcome"], "answered");
 }
@@ -159,21 +212,35 @@ fn useless_answer_is_status_5() {
 /// BEHAVIOUR O2, S5: a server that dies in a call leaves its outcome unknown.
 #[test]
 fn death_in_a_call_is_status_6() {
-    let script = Script::new().serve(Serve::new().tools(["t"]).until(Until::Listed)).expect("tools/call").exit(3);
+    let script = Script::new()
+        .serve(Serve::new().tools(["t"]).until(Until::Listed))
+        .expect("tools/call")
+        .exit(3);
     let config = Config::scripted(&script);
     let error = config.run(&["call", "mcp/s/t", "--json"]).exits(6).json()["error"].take();
     assert_eq!(error["code"], "connection_closed");
     assert_eq!(error["outcome"], "no_response");
     let plain = config.run(&["call", "mcp/s/t"]).exits(6);
-    assert!(plain.stderr.contains("verify state before retrying"), "{plain:?}");
+    assert!(
+        plain.stderr.contains("verify state before retrying"),
+        "{plain:?}"
+    );
 }
 
 /// BEHAVIOUR O2, L1: a deadline that passes after the request was sent is `no_response`.
 #[test]
 fn timeout_is_status_6() {
-    let error = run(&["call", "mcp/demo/sleep", "ms=60000", "--timeout", "100", "--demo", "--json"])
-        .exits(6)
-        .json()["error"]
+    let error = run(&[
+        "call",
+        "mcp/demo/sleep",
+        "ms=60000",
+        "--timeout",
+        "100",
+        "--demo",
+        "--json",
+    ])
+    .exits(6)
+    .json()["error"]
         .take();
     assert_eq!(error["code"], "timeout");
     assert_eq!(error["outcome"], "no_response");
@@ -198,14 +265,22 @@ fn stdout_that_closes_early_ends_quietly() {
     drop(child.stdout.take());
     let status = child.wait().expect("it ends");
     let mut stderr = String::new();
-    child.stderr.take().expect("piped").read_to_string(&mut stderr).expect("UTF-8");
+    child
+        .stderr
+        .take()
+        .expect("piped")
+        .read_to_string(&mut stderr)
+        .expect("UTF-8");
     assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
 }
 
 #[test]
 fn verbose_talk_stays_on_stderr() {
     let ran = run(&["call", "mcp/demo/echo", "text=hi", "--demo", "-v", "--json"]).exits(0);
-    assert_eq!(ran.json()["content"], json!([{"type": "text", "text": "hi"}]));
+    assert_eq!(
+        ran.json()["content"],
+        json!([{"type": "text", "text": "hi"}])
+    );
     assert!(ran.stderr.contains("connected to demo"), "{ran:?}");
     let value: Value = ran.json();
     assert_eq!(value["isError"], false);

@@ -5,15 +5,25 @@ use serde_json::json;
 
 use crate::support::{Config, run};
 
-/// The text with every measured time replaced.
-fn without_times(text: &str) -> String {
-    let line = |line: &str| match line.trim_end().strip_suffix(" ms") {
-        Some(before) => {
-            let name = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            format!("{} … ms", name.trim_end())
+/// The text without what differs from run to run or with each change of the engine.
+fn without_measures(text: &str) -> String {
+    let line = |line: &str| {
+        let measured = [
+            "handshakeTimeoutMs",
+            "maxFrameBytes",
+            "maxOutboundFrameBytes",
+            "queueCapacity",
+            "maxBufferedBytes",
+        ];
+        let name = line
+            .split("  ")
+            .find(|part| !part.trim().is_empty())
+            .unwrap_or_default()
+            .trim();
+        if line.ends_with(" ms") || measured.contains(&name) {
+            return format!(" {name} …");
         }
-        None if line.starts_with("handshakeTimeoutMs") => "handshakeTimeoutMs …".to_owned(),
-        None => line.to_owned(),
+        line.to_owned()
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -21,7 +31,7 @@ fn without_times(text: &str) -> String {
 #[test]
 fn demo_is_healthy() {
     let ran = run(&["doctor", "--demo"]).exits(0);
-    insta::assert_snapshot!(without_times(&ran.stdout));
+    insta::assert_snapshot!(without_measures(&ran.stdout));
     let json = run(&["doctor", "--demo", "--json"]).exits(0).json();
     assert_eq!(json[0]["verdict"], "healthy");
     assert_eq!(json[0]["found"]["revision"], "2025-11-25");
@@ -36,10 +46,17 @@ fn oddities_are_named_with_a_remedy() {
     let script = Script::new()
         .stderr("one\ntwo\n")
         .line("Server ready!")
-        .serve(Serve::new().page([hidden.to_string(), json!({"name": "bad"}).to_string(), tool("ok")]));
-    let config = Config::scripted_with(&script, &json!({"invalidTools": "quarantine", "maxTools": 3}));
+        .serve(Serve::new().page([
+            hidden.to_string(),
+            json!({"name": "bad"}).to_string(),
+            tool("ok"),
+        ]));
+    let config = Config::scripted_with(
+        &script,
+        &json!({"invalidTools": "quarantine", "maxTools": 3}),
+    );
     let ran = config.run(&["doctor"]).exits(5);
-    insta::assert_snapshot!(without_times(&ran.stdout));
+    insta::assert_snapshot!(without_measures(&ran.stdout));
     let json = config.run(&["doctor", "--json"]).exits(5).json();
     assert_eq!(json[0]["verdict"], "degraded");
     assert_eq!(json[0]["found"]["noiseLines"], 1);
@@ -55,18 +72,47 @@ fn worst_failure_is_the_status_and_every_server_is_told_of() {
     silent["handshakeTimeoutMs"] = json!(200);
     let config = Config::of(&[
         ("absent", json!({"command": "/nonexistent/server"})),
-        ("dying", Script::new().stderr("no such file: x\u{1b}\n").exit(1).server().entry()),
+        (
+            "dying",
+            Script::new()
+                .stderr("no such file: x\u{1b}\n")
+                .exit(1)
+                .server()
+                .entry(),
+        ),
         ("fine", Script::plain().server().entry()),
         ("silent", silent),
     ]);
     let ran = config.run(&["doctor", "--json"]).exits(6);
     let json = ran.json();
-    let verdicts: Vec<_> = (0..4).map(|at| json[at]["verdict"].as_str().unwrap_or_default()).collect();
+    let verdicts: Vec<_> = (0..4)
+        .map(|at| json[at]["verdict"].as_str().unwrap_or_default())
+        .collect();
     assert_eq!(verdicts, ["failed", "failed", "healthy", "failed"]);
     assert_eq!(json[0]["error"]["code"], "spawn_failed");
     assert_eq!(json[3]["error"]["code"], "timeout");
     let plain = config.run(&["doctor", "dying", "absent"]);
-    insta::assert_snapshot!(without_times(&plain.stdout));
+    insta::assert_snapshot!(without_measures(&plain.stdout));
     config.run(&["doctor", "fine"]).exits(0);
     config.run(&["doctor", "nobody"]).exits(2);
+}
+
+/// BEHAVIOUR S6, S12: what a server says beside the protocol is shown to who asks for it, with nothing hidden.
+#[test]
+fn noise_and_stderr_are_shown_to_who_asks_twice() {
+    let script = Script::new()
+        .stderr("said on stderr\u{1b}\n")
+        .line("said on stdout")
+        .serve(Serve::new().tools(["t"]));
+    let config = Config::scripted(&script);
+    let loud = config.run(&["tools", "-vv"]).exits(0);
+    for words in [
+        "s| said on stderr\\u{1b}",
+        "said on stdout",
+        "connected to s",
+    ] {
+        assert!(loud.stderr.contains(words), "{words}: {loud:?}");
+    }
+    let once = config.run(&["tools", "-v"]).exits(0);
+    assert!(!once.stderr.contains("said on"), "{once:?}");
 }

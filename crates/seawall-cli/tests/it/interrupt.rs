@@ -21,7 +21,9 @@ fn start(config: &Config, args: &[&str]) -> Child {
 }
 
 fn send(signal: &str, child: &Child) {
-    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    let sent = Command::new("kill")
+        .args(["-s", signal, &child.id().to_string()])
+        .status();
     assert!(sent.expect("kill runs").success());
 }
 
@@ -46,7 +48,11 @@ fn interrupted_call_is_cancelled_and_leaves_no_child() {
             .write_pid(&pid)
             .fork(Grandchild::new(&grandchild))
             .record(&record)
-            .serve(Serve::new().tools(["t"]).calls(seawall_testkit::CallRule::Never));
+            .serve(
+                Serve::new()
+                    .tools(["t"])
+                    .calls(seawall_testkit::CallRule::Never),
+            );
         let config = Config::scripted(&script);
         let child = start(&config, &["call", "mcp/s/t", "--json"]);
         wait_for_line(&record, "tools/call");
@@ -54,7 +60,11 @@ fn interrupted_call_is_cancelled_and_leaves_no_child() {
         let ran = finish(child).exits(6);
         assert_eq!(ran.json()["error"]["outcome"], "no_response");
         let received = std::fs::read_to_string(&record).expect("recorded");
-        assert_eq!(received.matches("notifications/cancelled").count(), 1, "{received}");
+        assert_eq!(
+            received.matches("notifications/cancelled").count(),
+            1,
+            "{received}"
+        );
         for file in [&pid, &grandchild] {
             let pid = wait_for_pid(file, LONG).expect("a pid");
             assert!(wait_until(LONG, || !is_alive(pid)), "{pid} is left");
@@ -96,7 +106,11 @@ fn second_signal_ends_everything_at_once() {
     let begun = Instant::now();
     send("INT", &child);
     finish(child).exits(6);
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begun.elapsed()
+    );
     let server = wait_for_pid(&pid, LONG).expect("a pid");
     assert!(wait_until(LONG, || !is_alive(server)), "{server} is left");
 }

@@ -1,5 +1,11 @@
 //! The `seawall` binary, driven from outside.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test cannot go on without what it needs"
+)]
+
 mod call;
 mod check;
 mod demo_server;

@@ -72,8 +72,10 @@ impl Config {
 
     /// Entries by their ids, in the `mcpServers` shape.
     pub(crate) fn of(entries: &[(&str, Value)]) -> Self {
-        let servers: Map<String, Value> =
-            entries.iter().map(|(id, entry)| ((*id).to_owned(), entry.clone())).collect();
+        let servers: Map<String, Value> = entries
+            .iter()
+            .map(|(id, entry)| ((*id).to_owned(), entry.clone()))
+            .collect();
         Self::text(&json!({ "mcpServers": servers }).to_string())
     }
 
@@ -128,5 +130,9 @@ impl Ran {
 
 /// The result of a scripted tool, as its server answers every call.
 pub(crate) fn answering(result: &str) -> Script {
-    Script::new().serve(Serve::new().tools(["t"]).calls(CallRule::Result(result.to_owned())))
+    Script::new().serve(
+        Serve::new()
+            .tools(["t"])
+            .calls(CallRule::Result(result.to_owned())),
+    )
 }

@@ -27,8 +27,15 @@ fn json_has_the_declaration_of_each_tool() {
     );
     assert_eq!(add["inputSchema"]["additionalProperties"], false);
     assert!(add.get("outputSchema").is_none());
-    assert!(add["digest"].as_str().is_some_and(|digest| digest.len() >= 64));
-    assert_eq!(tools[5]["outputSchema"]["required"], json!(["characters", "words"]));
+    assert!(
+        add["digest"]
+            .as_str()
+            .is_some_and(|digest| digest.len() >= 64)
+    );
+    assert_eq!(
+        tools[5]["outputSchema"]["required"],
+        json!(["characters", "words"])
+    );
 }
 
 #[test]
@@ -38,18 +45,30 @@ fn what_a_server_says_is_visible_to_people_and_exact_in_json() {
     let plain = config.run(&["tools"]).exits(0);
     assert!(plain.stdout.contains("a\\u{1b}[2J\\u{200b}b"), "{plain:?}");
     let json: Value = config.run(&["tools", "--json"]).exits(0).json();
-    assert!(json[0]["description"].as_str().is_some_and(|text| text.ends_with("a\u{1b}[2J\u{200b}b")));
+    assert!(
+        json[0]["description"]
+            .as_str()
+            .is_some_and(|text| text.ends_with("a\u{1b}[2J\u{200b}b"))
+    );
 }
 
 /// BEHAVIOUR H8: what one server does costs that server only.
 #[test]
 fn server_that_fails_costs_the_others_nothing() {
-    let good = Script::new().serve(Serve::new().tools(["t"])).server().entry();
-    let config = Config::of(&[("bad", json!({"command": "/nonexistent/server"})), ("good", good)]);
+    let good = Script::new()
+        .serve(Serve::new().tools(["t"]))
+        .server()
+        .entry();
+    let config = Config::of(&[
+        ("bad", json!({"command": "/nonexistent/server"})),
+        ("good", good),
+    ]);
     let ran = config.run(&["tools", "--json"]).exits(3);
     assert_eq!(ran.json()[0]["name"], "mcp/good/t");
     assert!(ran.stderr.contains("bad"), "{ran:?}");
-    let one = config.run(&["tools", "--server", "good", "--json"]).exits(0);
+    let one = config
+        .run(&["tools", "--server", "good", "--json"])
+        .exits(0);
     assert_eq!(one.json().as_array().map(Vec::len), Some(1));
     let bad = config.run(&["tools", "--server", "bad", "--json"]).exits(3);
     assert_eq!(bad.json()["error"]["code"], "spawn_failed");

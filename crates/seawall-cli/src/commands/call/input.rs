@@ -30,7 +30,10 @@ pub(super) fn document(args: Option<&str>) -> Result<Option<String>, UsageError>
 
 fn read(from: impl Read, failed: impl Fn(io::Error) -> UsageError) -> Result<String, UsageError> {
     let mut text = String::new();
-    let read = from.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
+    let read = from
+        .take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
     if read as u64 > MAX_BYTES {
         return Err(UsageError::ArgumentsTooLong { limit: MAX_BYTES });
     }

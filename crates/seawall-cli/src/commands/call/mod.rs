@@ -34,7 +34,9 @@ pub(crate) async fn run(
         Ok(arguments) => {
             spinner.say(&format!("calling {}", args.flow));
             let timeout = args.timeout.map(|ms| Duration::from_millis(ms.into()));
-            call(&client, &tool, arguments, timeout, &spinner, interrupts).await.map_err(Failure::from)
+            call(&client, &tool, arguments, timeout, &spinner, interrupts)
+                .await
+                .map_err(Failure::from)
         }
         Err(error) => Err(error.into()),
     };
@@ -42,7 +44,11 @@ pub(crate) async fn run(
     let status = match &answer {
         Ok(result) => {
             print_result(result, printer);
-            if result.is_error() { Status::ToolError } else { Status::Done }
+            if result.is_error() {
+                Status::ToolError
+            } else {
+                Status::Done
+            }
         }
         Err(failure) => {
             failure.print(printer);
@@ -61,7 +67,10 @@ fn build_arguments(
     document: Option<&str>,
     pairs: &[String],
 ) -> Result<Arguments, UsageError> {
-    let schema = client.catalog().get(tool).map(|tool| tool.input_schema().parse().unwrap_or_default());
+    let schema = client
+        .catalog()
+        .get(tool)
+        .map(|tool| tool.input_schema().parse().unwrap_or_default());
     let text = arguments::build(&schema.unwrap_or_default(), document, pairs)?;
     Ok(Arguments::text(text))
 }
@@ -71,12 +80,24 @@ fn hint_nearest_tool(client: &Client, tool: &str, printer: &mut Printer) {
     if printer.is_json() || client.flows().iter().any(|flow| flow.tool() == tool) {
         return;
     }
-    let names: Vec<String> = client.flows().iter().map(|flow| flow.name().to_owned()).collect();
-    let tools: Vec<String> = client.flows().iter().map(|flow| flow.tool().to_owned()).collect();
-    let meant = nearest(&tools, tool).and_then(|near| tools.iter().position(|known| *known == near));
+    let names: Vec<String> = client
+        .flows()
+        .iter()
+        .map(|flow| flow.name().to_owned())
+        .collect();
+    let tools: Vec<String> = client
+        .flows()
+        .iter()
+        .map(|flow| flow.tool().to_owned())
+        .collect();
+    let meant =
+        nearest(&tools, tool).and_then(|near| tools.iter().position(|known| *known == near));
     match meant.and_then(|at| names.get(at)) {
         Some(name) => printer.hint(&format!("did you mean `{name}`?")),
-        None => printer.hint(&format!("`seawall tools --server {}` lists what there is", client.server())),
+        None => printer.hint(&format!(
+            "`seawall tools --server {}` lists what there is",
+            client.server()
+        )),
     }
 }
 

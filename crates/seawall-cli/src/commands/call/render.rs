@@ -11,8 +11,13 @@ const MAX_SHOWN_CHARS: usize = 2_048;
 /// The content blocks in their order; the structured content where there is no text.
 pub(super) fn render(result: &ToolResult, colour: Colour) -> String {
     let blocks = result.content().map(Json::elements).unwrap_or_default();
-    let mut parts: Vec<String> = blocks.iter().map(|block| render_block(block, colour)).collect();
-    let has_text = blocks.iter().any(|block| kind_of(block).as_deref() == Some("text"));
+    let mut parts: Vec<String> = blocks
+        .iter()
+        .map(|block| render_block(block, colour))
+        .collect();
+    let has_text = blocks
+        .iter()
+        .any(|block| kind_of(block).as_deref() == Some("text"));
     if !has_text && let Some(structured) = result.structured_content() {
         parts.push(visible(&pretty(structured.as_str()), Place::Block).into_owned());
     }
@@ -48,13 +53,17 @@ fn render_block(block: &Json, colour: Colour) -> String {
                 None => note(data_note(&format!("resource {uri}"), resource, "blob")),
             }
         }
-        _ => note(format!("a block that Seawall does not know: {}", shown(block.as_str()))),
+        _ => note(format!(
+            "a block that Seawall does not know: {}",
+            shown(block.as_str())
+        )),
     }
 }
 
 /// What data there is, of which type and how much, without the data.
 fn data_note(what: &str, block: &Json, member: &str) -> String {
-    let mime = text_member(block, "mimeType").map_or_else(String::new, |mime| format!(" {}", shown(&mime)));
+    let mime = text_member(block, "mimeType")
+        .map_or_else(String::new, |mime| format!(" {}", shown(&mime)));
     match text_member(block, member) {
         Some(data) => format!("{what}{mime}, {} bytes; --json has it", decoded_len(&data)),
         None => format!("{what}{mime}, without data"),
@@ -63,7 +72,10 @@ fn data_note(what: &str, block: &Json, member: &str) -> String {
 
 /// How many bytes a base64 text stands for.
 fn decoded_len(base64: &str) -> usize {
-    let digits = base64.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count();
+    let digits = base64
+        .bytes()
+        .filter(|b| !b.is_ascii_whitespace() && *b != b'=')
+        .count();
     digits * 3 / 4
 }
 

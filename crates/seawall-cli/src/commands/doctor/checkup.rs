@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use seawall::mcp::{Catalog, Quarantined, Tool};
+use seawall::Error;
 use seawall::client::Report;
-use seawall::{Error, Limits};
+use seawall::mcp::{Catalog, Quarantined, Tool};
 use serde::Serialize;
 
 use super::remedy;
@@ -13,6 +13,8 @@ use crate::printer::{Heard, count_invisible};
 
 /// From this share of a limit on, the limit is worth a word, in percent.
 const NEAR_PERCENT: u64 = 80;
+/// The limit that only says how much is kept.
+const KEPT_STDERR: &str = "maxStderrBytes";
 
 /// How a server is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -100,7 +102,12 @@ impl Use {
 }
 
 impl Checkup {
-    pub(super) fn of_failure(server: String, connect: Duration, error: &Error, heard: &Heard) -> Self {
+    pub(super) fn of_failure(
+        server: String,
+        connect: Duration,
+        error: &Error,
+        heard: &Heard,
+    ) -> Self {
         Self {
             server,
             verdict: Verdict::Failed,
@@ -122,7 +129,7 @@ impl Checkup {
         unclosed: Option<&Error>,
         heard: &Heard,
     ) -> Self {
-        let found = Found::of(report, invisible, close);
+        let found = Found::of(report, invisible, close, heard.stderr_bytes());
         let mut remedies: Vec<String> = unclosed.map(remedy::of_error).into_iter().collect();
         remedies.extend(remedy::of_found(&found));
         let (verdict, status) = match unclosed {
@@ -137,7 +144,11 @@ impl Checkup {
             connect_ms: connect.as_millis(),
             found: Some(found),
             error: unclosed.map(ErrorReport::of),
-            last_words: if unclosed.is_some() { heard.last_words() } else { Vec::new() },
+            last_words: if unclosed.is_some() {
+                heard.last_words()
+            } else {
+                Vec::new()
+            },
             status,
         }
     }
@@ -148,7 +159,12 @@ impl Checkup {
 }
 
 impl Found {
-    fn of(report: &Report, invisible: Vec<Invisible>, close: Duration) -> Self {
+    fn of(
+        report: &Report,
+        invisible: Vec<Invisible>,
+        close: Duration,
+        stderr_bytes: usize,
+    ) -> Self {
         let left_out = |quarantined: &Quarantined| LeftOut {
             index: quarantined.index,
             reason: quarantined.fault.to_string(),
@@ -167,7 +183,7 @@ impl Found {
             tools: report.tools,
             catalog_pages: report.catalog_pages,
             catalog_bytes: report.catalog_bytes,
-            limits: uses(report, &report.limits),
+            limits: uses(report, stderr_bytes),
             noise_lines: report.stats.noise,
             stderr_lines: report.stderr_lines,
             quarantined: report.quarantined.iter().map(left_out).collect(),
@@ -176,34 +192,74 @@ impl Found {
         }
     }
 
-    /// The limits that are nearly used up.
+    /// The limits that are nearly used up. What is kept of stderr may be full: nothing fails by that.
     pub(super) fn near(&self) -> impl Iterator<Item = &Use> {
-        self.limits.iter().filter(|limit| limit.percent() >= NEAR_PERCENT)
+        let fails = |limit: &&Use| limit.option != KEPT_STDERR && limit.percent() >= NEAR_PERCENT;
+        self.limits.iter().filter(fails)
     }
 }
 
-fn uses(report: &Report, limits: &Limits) -> Vec<Use> {
-    let slowest = report.stats.handshake.iter().map(|(_, took)| took.as_millis()).max().unwrap_or(0);
+fn uses(report: &Report, stderr_bytes: usize) -> Vec<Use> {
+    let limits = &report.limits;
+    let slowest = report
+        .stats
+        .handshake
+        .iter()
+        .map(|(_, took)| took.as_millis())
+        .max()
+        .unwrap_or(0);
     let tools = report.tools + report.quarantined.len();
     let count = |option, used: usize, limit: usize| Use {
         option,
         used: used as u64,
         limit: limit as u64,
     };
+    let time = |option, used: u128, limit: Duration| Use {
+        option,
+        used: u64::try_from(used).unwrap_or(u64::MAX),
+        limit: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+    };
     vec![
-        Use {
-            option: "handshakeTimeoutMs",
-            used: u64::try_from(slowest).unwrap_or(u64::MAX),
-            limit: u64::try_from(limits.handshake_timeout.as_millis()).unwrap_or(u64::MAX),
-        },
+        time("handshakeTimeoutMs", slowest, limits.handshake_timeout),
+        // A visit calls nothing.
+        time("requestTimeoutMs", 0, limits.request_timeout),
         count("maxTools", tools, limits.max_tools),
-        count("maxCatalogPages", report.catalog_pages, limits.max_catalog_pages),
-        count("maxToolNameBytes", report.longest_tool_name, limits.max_tool_name_bytes),
-        count("maxToolDocumentBytes", report.largest_tool_document, limits.max_tool_document_bytes),
-        count("maxFrameBytes", report.stats.longest_frame_in, limits.max_frame_bytes),
-        count("maxOutboundFrameBytes", report.stats.longest_frame_out, limits.max_outbound_frame_bytes),
-        count("queueCapacity", report.stats.most_queued, limits.queue_capacity),
-        count("maxBufferedBytes", report.stats.most_buffered, limits.max_buffered_bytes),
+        count(
+            "maxCatalogPages",
+            report.catalog_pages,
+            limits.max_catalog_pages,
+        ),
+        count(
+            "maxToolNameBytes",
+            report.longest_tool_name,
+            limits.max_tool_name_bytes,
+        ),
+        count(
+            "maxToolDocumentBytes",
+            report.largest_tool_document,
+            limits.max_tool_document_bytes,
+        ),
+        count(
+            "maxFrameBytes",
+            report.stats.longest_frame_in,
+            limits.max_frame_bytes,
+        ),
+        count(
+            "maxOutboundFrameBytes",
+            report.stats.longest_frame_out,
+            limits.max_outbound_frame_bytes,
+        ),
+        count(
+            "queueCapacity",
+            report.stats.most_queued,
+            limits.queue_capacity,
+        ),
+        count(
+            "maxBufferedBytes",
+            report.stats.most_buffered,
+            limits.max_buffered_bytes,
+        ),
+        count(KEPT_STDERR, stderr_bytes, limits.max_stderr_bytes),
     ]
 }
 
@@ -211,7 +267,11 @@ fn uses(report: &Report, limits: &Limits) -> Vec<Use> {
 pub(super) fn invisible_texts(catalog: &Catalog) -> Vec<Invisible> {
     let count = |tool: &Tool| {
         let texts = [tool.title(), tool.description()];
-        texts.into_iter().flatten().map(count_invisible).sum::<usize>()
+        texts
+            .into_iter()
+            .flatten()
+            .map(count_invisible)
+            .sum::<usize>()
     };
     let found = catalog.tools().iter().map(|tool| Invisible {
         tool: tool.name().to_owned(),

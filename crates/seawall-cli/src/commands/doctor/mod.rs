@@ -29,7 +29,10 @@ pub(crate) async fn run(
     }
     let selected = servers.select(&args.servers)?;
     let many = selected.len();
-    let spinner = printer.spinner(&format!("looking at {many} server{}", if many == 1 { "" } else { "s" }));
+    let spinner = printer.spinner(&format!(
+        "looking at {many} server{}",
+        if many == 1 { "" } else { "s" }
+    ));
     let mut looking = JoinSet::new();
     for (place, config) in selected.into_iter().enumerate() {
         looking.spawn(async move { (place, look(config).await) });
@@ -47,7 +50,11 @@ pub(crate) async fn run(
     drop(spinner);
     checkups.sort_by_key(|(place, _)| *place);
     let checkups: Vec<Checkup> = checkups.into_iter().map(|(_, checkup)| checkup).collect();
-    let status = checkups.iter().map(Checkup::status).max().unwrap_or(Status::Done);
+    let status = checkups
+        .iter()
+        .map(Checkup::status)
+        .max()
+        .unwrap_or(Status::Done);
     if printer.is_json() {
         printer.json(&checkups);
     } else {
@@ -60,7 +67,9 @@ async fn look(config: ServerConfig) -> Checkup {
     let server = config.server().to_owned();
     let heard = Arc::new(Heard::default());
     let begun = Instant::now();
-    let connected = connect::builder(config, Some(Arc::clone(&heard) as _)).connect().await;
+    let connected = connect::builder(config, Some(Arc::clone(&heard) as _))
+        .connect()
+        .await;
     let connect = begun.elapsed();
     let client = match connected {
         Ok(client) => client,
@@ -70,5 +79,13 @@ async fn look(config: ServerConfig) -> Checkup {
     let invisible = checkup::invisible_texts(client.catalog());
     let begun = Instant::now();
     let closed = client.close().await;
-    Checkup::of_connection(server, connect, &report, invisible, begun.elapsed(), closed.err().as_ref(), &heard)
+    Checkup::of_connection(
+        server,
+        connect,
+        &report,
+        invisible,
+        begun.elapsed(),
+        closed.err().as_ref(),
+        &heard,
+    )
 }

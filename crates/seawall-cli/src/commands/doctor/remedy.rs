@@ -24,8 +24,12 @@ pub(super) fn of_error(error: &Error) -> String {
             "its tool list breaks a rule: raise the limit that the message names, or leave bad tools out with \
              `invalidTools: \"quarantine\"`"
         }
-        ErrorCode::ToolNotFound => "correct `include`: `seawall tools` without it shows what there is",
-        ErrorCode::Configuration => "change the entry; `seawall check` shows what can be said of it without connecting",
+        ErrorCode::ToolNotFound => {
+            "correct `include`: `seawall tools` without it shows what there is"
+        }
+        ErrorCode::Configuration => {
+            "change the entry; `seawall check` shows what can be said of it without connecting"
+        }
         _ => "run again with -vv and see what the server says",
     };
     text.to_owned()
@@ -60,8 +64,11 @@ pub(super) fn of_found(found: &Found) -> Vec<String> {
     }
     if found.noise_lines > 0 {
         remedies.push(format!(
-            "{} on its stdout are not protocol and were dropped; the server should log to stderr",
-            if found.noise_lines == 1 { "1 line".to_owned() } else { format!("{} lines", found.noise_lines) }
+            "{} not protocol and dropped; the server should log to stderr",
+            match found.noise_lines {
+                1 => "1 line on its stdout was".to_owned(),
+                many => format!("{many} lines on its stdout were"),
+            }
         ));
     }
     remedies

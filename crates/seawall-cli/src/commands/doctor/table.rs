@@ -28,25 +28,39 @@ fn print_one(checkup: &Checkup, printer: &mut Printer) {
         printer.table(&table(checkup, found));
     }
     for remedy in &checkup.remedies {
-        printer.data(&format!("{} {}", colour.paint(Look::Warning, "→"), visible(remedy, Place::Line)));
+        printer.data(&format!(
+            "{} {}",
+            colour.paint(Look::Warning, "→"),
+            visible(remedy, Place::Line)
+        ));
     }
     if !checkup.last_words.is_empty() {
         printer.data("  the last it wrote on stderr:");
         for line in &checkup.last_words {
-            printer.data(&format!("  {} {}", colour.paint(Look::Faint, "|"), visible(line, Place::Line)));
+            printer.data(&format!(
+                "  {} {}",
+                colour.paint(Look::Faint, "|"),
+                visible(line, Place::Line)
+            ));
         }
     }
 }
 
 fn table(checkup: &Checkup, found: &Found) -> Table {
-    let mut table = Table::new(["", "FOUND", "LIMIT", "USED"]).right(1).right(2).right(3);
+    let mut table = Table::new(["", "FOUND", "LIMIT", "USED"])
+        .right(1)
+        .right(2)
+        .right(3);
     let mut plain = |name: &str, value: String| {
         table.row([name.to_owned(), value, String::new(), String::new()]);
     };
     plain("revision", found.revision.clone());
     plain("connect", format!("{} ms", checkup.connect_ms));
     for exchange in &found.handshake {
-        plain(&format!("  {}", exchange.step), format!("{} ms", exchange.ms));
+        plain(
+            &format!("  {}", exchange.step),
+            format!("{} ms", exchange.ms),
+        );
     }
     plain("close", format!("{} ms", found.close_ms));
     plain("tools", found.tools.to_string());
@@ -54,7 +68,11 @@ fn table(checkup: &Checkup, found: &Found) -> Table {
     plain("catalog bytes", grouped(found.catalog_bytes as u64));
     plain("noise lines on stdout", found.noise_lines.to_string());
     plain("lines on stderr", found.stderr_lines.to_string());
-    let invisible: usize = found.invisible_characters.iter().map(|found| found.count).sum();
+    let invisible: usize = found
+        .invisible_characters
+        .iter()
+        .map(|found| found.count)
+        .sum();
     plain("invisible characters", invisible.to_string());
     for limit in &found.limits {
         table.row([
