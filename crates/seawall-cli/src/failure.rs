@@ -92,7 +92,7 @@ pub(crate) enum UsageError {
         configured: Vec<String>,
     },
     #[error(
-        "--demo: the configuration has a server `demo` already; leave --demo out, or rename that server"
+        "--demo: the configuration has the server `demo` or its prefix `mcp/demo` already; leave --demo out, or rename that one"
     )]
     DemoTaken,
     #[error("--demo: the path of this program is not UTF-8")]

@@ -52,8 +52,11 @@ fn refuse(error: &clap::Error) -> ExitCode {
         .take_while(|arg| arg != "--")
         .any(|arg| arg == "--json");
     if wants_json {
+        let rendered = error.render().to_string();
+        let message = rendered.lines().next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
         let mut printer = Settings::json_only().printer();
-        printer.json(&ErrorReport::usage(&error.kind().to_string()));
+        printer.json(&ErrorReport::usage(message));
     }
     Status::Usage.into()
 }

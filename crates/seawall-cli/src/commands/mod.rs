@@ -32,8 +32,9 @@ pub(crate) fn run(
             })
         }
         Command::Call(args) => {
+            let request = call::Request::read(args)?;
             with_servers(settings, printer, async |servers, interrupts, printer| {
-                call::run(args, servers, interrupts, printer).await
+                call::run(request, servers, interrupts, printer).await
             })
         }
         Command::Doctor(args) => {

@@ -30,10 +30,11 @@ impl ServerSet {
 
     fn new(mut servers: Vec<ServerConfig>, demo: bool) -> Result<Self, Failure> {
         if demo {
-            if servers.iter().any(|config| config.server() == DEMO) {
+            let demo = built_in()?;
+            if servers.iter().any(|config| meet(config, &demo)) {
                 return Err(UsageError::DemoTaken.into());
             }
-            servers.push(built_in()?);
+            servers.push(demo);
         }
         Ok(Self { servers })
     }
@@ -108,6 +109,13 @@ impl ServerSet {
             .map(|config| config.server().to_owned())
             .collect()
     }
+}
+
+/// Whether two servers, or the names of their flows, could be taken for each other (H6).
+fn meet(one: &ServerConfig, other: &ServerConfig) -> bool {
+    let within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+    let (a, b) = (one.name_prefix(), other.name_prefix());
+    one.server() == other.server() || a == b || within(a, b) || within(b, a)
 }
 
 /// This very program as a server.

@@ -10,7 +10,7 @@ fn json(failure: &Failure) -> String {
 fn failure_without_a_server_says_null() {
     let failure = Failure::from(UsageError::DemoTaken);
     assert_eq!(failure.status(), Status::Usage);
-    insta::assert_snapshot!(json(&failure), @r#"{"error":{"code":"configuration","outcome":"not_sent","server":null,"message":"--demo: the configuration has a server `demo` already; leave --demo out, or rename that server"}}"#);
+    insta::assert_snapshot!(json(&failure), @r#"{"error":{"code":"configuration","outcome":"not_sent","server":null,"message":"--demo: the configuration has the server `demo` or its prefix `mcp/demo` already; leave --demo out, or rename that one"}}"#);
 }
 
 #[test]

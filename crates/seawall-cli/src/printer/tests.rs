@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use super::{Colour, Format, Look, Manner, Place, Printer, count_invisible, visible};
+use super::{Colour, Format, Look, Manner, Place, Printer, Table, count_invisible, pretty, visible};
 
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
@@ -126,4 +126,35 @@ fn what_a_terminal_obeys_or_hides_is_made_visible() {
     }
     assert_eq!(visible("a\tb\nc", Place::Line), "a\\u{9}b\\u{a}c");
     assert_eq!(count_invisible("a\u{200b}b\u{202e}"), 2);
+}
+
+#[test]
+fn json_is_indented_and_otherwise_as_it_was_written() {
+    let json = r#"{"b":1.0,"a":[ ],"s":"{,\\\":[}","l":[1e2,{"x":{}}]}"#;
+    insta::assert_snapshot!(pretty(json), @r#"
+    {
+      "b": 1.0,
+      "a": [],
+      "s": "{,\\\":[}",
+      "l": [
+        1e2,
+        {
+          "x": {}
+        }
+      ]
+    }
+    "#);
+    let long = format!("[{}0]", "0,".repeat(40_000));
+    assert_eq!(pretty(&long), long);
+}
+
+#[test]
+fn table_keeps_to_its_width() {
+    let mut table = Table::new(["A", "B"]).right(1);
+    table.row(["one".to_owned(), "word ".repeat(10)]);
+    for (width, lines) in [(None, 2), (Some(30), 4)] {
+        let drawn = table.draw(Colour::Plain, width);
+        assert_eq!(drawn.lines().count(), lines, "{drawn}");
+    }
+    assert!(table.draw(Colour::Ansi, None).contains("\u{1b}[1m"));
 }

@@ -246,6 +246,22 @@ fn timeout_is_status_6() {
     assert_eq!(error["outcome"], "no_response");
 }
 
+/// BEHAVIOUR H6: the built-in server's names never meet those of a configured one.
+#[test]
+fn demo_beside_a_server_of_its_name_is_status_2() {
+    for (id, more) in [
+        ("demo", json!({})),
+        ("x", json!({"namePrefix": "mcp/demo"})),
+        ("x", json!({"namePrefix": "mcp"})),
+        ("x", json!({"namePrefix": "mcp/demo/more"})),
+    ] {
+        let mut entry = more;
+        entry["command"] = json!("x");
+        let ran = Config::of(&[(id, entry)]).run(&["tools", "--demo"]).exits(2);
+        assert!(ran.stderr.contains("--demo"), "{ran:?}");
+    }
+}
+
 #[test]
 fn include_and_prefix_are_honoured() {
     let script = Script::new().serve(Serve::new().tools(["t", "u"]));

@@ -16,25 +16,42 @@ use crate::failure::{Failure, Status, UsageError};
 use crate::interrupt::Interrupts;
 use crate::printer::{Printer, Spinner};
 
+/// What is to be called with what, read whole: stdin blocks, and from then on signals are listened to.
+pub(crate) struct Request {
+    flow: String,
+    pairs: Vec<String>,
+    document: Option<String>,
+    timeout: Option<Duration>,
+}
+
+impl Request {
+    pub(crate) fn read(args: CallArgs) -> Result<Self, UsageError> {
+        Ok(Self {
+            document: input::document(args.args.as_deref())?,
+            flow: args.flow,
+            pairs: args.pairs,
+            timeout: args.timeout.map(|ms| Duration::from_millis(ms.into())),
+        })
+    }
+}
+
 pub(crate) async fn run(
-    args: CallArgs,
+    request: Request,
     servers: ServerSet,
     interrupts: &mut Interrupts,
     printer: &mut Printer,
 ) -> Result<Status, Failure> {
-    let document = input::document(args.args.as_deref())?;
-    let (config, tool) = servers.of_flow(&args.flow)?;
+    let (config, tool) = servers.of_flow(&request.flow)?;
     let tool = tool.to_owned();
     let server = config.server().to_owned();
 
     let spinner = printer.spinner(&format!("connecting to {server}"));
     let client = connect(config, interrupts, printer).await?;
-    let built = build_arguments(&client, &tool, document.as_deref(), &args.pairs);
+    let built = build_arguments(&client, &tool, &request);
     let answer = match built {
         Ok(arguments) => {
-            spinner.say(&format!("calling {}", args.flow));
-            let timeout = args.timeout.map(|ms| Duration::from_millis(ms.into()));
-            call(&client, &tool, arguments, timeout, &spinner, interrupts)
+            spinner.say(&format!("calling {}", request.flow));
+            call(&client, &tool, arguments, request.timeout, &spinner, interrupts)
                 .await
                 .map_err(Failure::from)
         }
@@ -61,17 +78,16 @@ pub(crate) async fn run(
 }
 
 /// The arguments, typed by the tool's schema. A tool that the catalog lacks is left to the call to refuse.
-fn build_arguments(
-    client: &Client,
-    tool: &str,
-    document: Option<&str>,
-    pairs: &[String],
-) -> Result<Arguments, UsageError> {
+fn build_arguments(client: &Client, tool: &str, request: &Request) -> Result<Arguments, UsageError> {
     let schema = client
         .catalog()
         .get(tool)
         .map(|tool| tool.input_schema().parse().unwrap_or_default());
-    let text = arguments::build(&schema.unwrap_or_default(), document, pairs)?;
+    let text = arguments::build(
+        &schema.unwrap_or_default(),
+        request.document.as_deref(),
+        &request.pairs,
+    )?;
     Ok(Arguments::text(text))
 }
 
