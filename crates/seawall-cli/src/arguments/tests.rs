@@ -69,7 +69,7 @@ fn wrong_scalar_is_refused_naming_key_type_and_an_example() {
 #[test]
 fn numbers_past_2_to_the_53_stay_exact() {
     let schema = with(
-        json!({"i": {"type": "integer"}, "a": {"type": "array", "items": {"type": "number"}}}),
+        &json!({"i": {"type": "integer"}, "a": {"type": "array", "items": {"type": "number"}}}),
     );
     assert_eq!(
         built(

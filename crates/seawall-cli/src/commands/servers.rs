@@ -113,7 +113,11 @@ impl ServerSet {
 
 /// Whether two servers, or the names of their flows, could be taken for each other (H6).
 fn meet(one: &ServerConfig, other: &ServerConfig) -> bool {
-    let within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+    let within = |inner: &str, outer: &str| {
+        inner
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
     let (a, b) = (one.name_prefix(), other.name_prefix());
     one.server() == other.server() || a == b || within(a, b) || within(b, a)
 }

@@ -1,7 +1,9 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use super::{Colour, Format, Look, Manner, Place, Printer, Table, count_invisible, pretty, visible};
+use super::{
+    Colour, Format, Look, Manner, Place, Printer, Table, count_invisible, pretty, visible,
+};
 
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);

@@ -257,7 +257,9 @@ fn demo_beside_a_server_of_its_name_is_status_2() {
     ] {
         let mut entry = more;
         entry["command"] = json!("x");
-        let ran = Config::of(&[(id, entry)]).run(&["tools", "--demo"]).exits(2);
+        let ran = Config::of(&[(id, entry)])
+            .run(&["tools", "--demo"])
+            .exits(2);
         assert!(ran.stderr.contains("--demo"), "{ran:?}");
     }
 }

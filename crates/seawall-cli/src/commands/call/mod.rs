@@ -51,9 +51,16 @@ pub(crate) async fn run(
     let answer = match built {
         Ok(arguments) => {
             spinner.say(&format!("calling {}", request.flow));
-            call(&client, &tool, arguments, request.timeout, &spinner, interrupts)
-                .await
-                .map_err(Failure::from)
+            call(
+                &client,
+                &tool,
+                arguments,
+                request.timeout,
+                &spinner,
+                interrupts,
+            )
+            .await
+            .map_err(Failure::from)
         }
         Err(error) => Err(error.into()),
     };
@@ -78,7 +85,11 @@ pub(crate) async fn run(
 }
 
 /// The arguments, typed by the tool's schema. A tool that the catalog lacks is left to the call to refuse.
-fn build_arguments(client: &Client, tool: &str, request: &Request) -> Result<Arguments, UsageError> {
+fn build_arguments(
+    client: &Client,
+    tool: &str,
+    request: &Request,
+) -> Result<Arguments, UsageError> {
     let schema = client
         .catalog()
         .get(tool)
