@@ -47,7 +47,7 @@ mod transport;
 pub use client::{Arguments, Call, Client, ClientBuilder, Report};
 pub use config::ServerConfig;
 pub use error::Error;
-pub use events::{Diagnostic, Observer};
+pub use events::{Diagnostic, Hidden, Observer};
 pub use flows::Flow;
 pub use seawall_proto::connection::{Progress, Session, Stats, Step};
 pub use seawall_proto::limits::{self, InvalidTools, Limits};
