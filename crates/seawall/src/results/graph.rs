@@ -221,7 +221,7 @@ struct Places<'a> {
     /// The resource that each object belongs to.
     bases: HashMap<*const Map<String, Value>, usize>,
     urls: Vec<Url>,
-    roots: HashMap<Url, Vec<&'a Value>>,
+    roots: HashMap<Url, &'a Value>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
 }
 
@@ -230,7 +230,7 @@ impl<'a> Places<'a> {
         let default = Url::parse("json-schema:///").map_err(|_| UnusableSchema::Reference)?;
         let mut places = Self {
             bases: HashMap::new(),
-            roots: HashMap::from([(default.clone(), vec![root])]),
+            roots: HashMap::from([(default.clone(), root)]),
             urls: vec![default],
             anchors: HashMap::new(),
         };
@@ -267,7 +267,10 @@ impl<'a> Places<'a> {
                     return Err(UnusableSchema::Reference);
                 }
                 let url = self.join(base, id)?;
-                self.roots.entry(url.clone()).or_default().push(value);
+                // Which of two resources of one URL a reference means, no two readers agree on.
+                if self.roots.insert(url.clone(), value).is_some() {
+                    return Err(UnusableSchema::Reference);
+                }
                 base = self.urls.len();
                 self.urls.push(url);
             }
@@ -313,8 +316,8 @@ impl<'a> Places<'a> {
         let mut targets = Vec::new();
         if fragment.is_empty() || fragment.starts_with('/') {
             let pointer = percent_decoded(fragment)?;
-            let roots = self.roots.get(&url).into_iter().flatten();
-            targets.extend(roots.filter_map(|root| root.pointer(&pointer)));
+            let root = self.roots.get(&url);
+            targets.extend(root.and_then(|root| root.pointer(&pointer)));
         }
         if !fragment.starts_with('/') {
             targets.extend(self.anchors.get(fragment).into_iter().flatten());

@@ -110,10 +110,10 @@ impl OutputValidator {
         }
         let graph = Graph::of(&schema, draft)?;
         work::unfolds(&graph).map_err(|_| UnusableSchema::TooComplex)?;
-        let validator = options(MAX_PATTERN_BYTES)
-            .with_draft(draft)
-            .build(&schema)
-            .map_err(|_| UnusableSchema::Invalid)?;
+        let options = options(MAX_PATTERN_BYTES).with_draft(draft);
+        let validator = unless_it_panics(|| options.build(&schema).ok())
+            .flatten()
+            .ok_or(UnusableSchema::Invalid)?;
         Ok(Self(Arc::new(Compiled { graph, validator })))
     }
 
@@ -125,10 +125,10 @@ impl OutputValidator {
     pub fn check(&self, structured: &Json) -> Result<(), ResultFault> {
         let value = value::parse(structured).ok_or(ResultFault::Unchecked)?;
         work::fits(&self.0.graph, &value).map_err(|_| ResultFault::Unchecked)?;
-        if self.0.validator.is_valid(&value) {
-            Ok(())
-        } else {
-            Err(ResultFault::Structured)
+        match unless_it_panics(|| self.0.validator.is_valid(&value)) {
+            Some(true) => Ok(()),
+            Some(false) => Err(ResultFault::Structured),
+            None => Err(ResultFault::Unchecked),
         }
     }
 }
@@ -145,6 +145,13 @@ impl std::fmt::Debug for OutputValidator {
 #[must_use]
 pub fn needs_check(tool: &Tool, result: &ToolResult) -> bool {
     tool.output_schema().is_some() && result.structured_content().is_some() && !result.is_error()
+}
+
+/// What the library yields; `None` if it panics, as it did on some hostile schemas. A server must not be able to take its
+/// host down with one more of these.
+fn unless_it_panics<T>(run: impl FnOnce() -> T) -> Option<T> {
+    // What a panic left half done is dropped here, or read only by calls that each begin anew.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).ok()
 }
 
 /// The library's options that every schema and every pattern is compiled with.

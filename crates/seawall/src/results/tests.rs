@@ -5,6 +5,7 @@ use seawall_proto::mcp::ResultFault::{Structured, Unchecked};
 
 use super::*;
 
+mod any;
 mod hostile;
 
 fn json(text: &str) -> Json {
@@ -91,6 +92,23 @@ fn mixed_dialects_are_unusable() {
     assert_eq!(compile(mixed).unwrap_err(), UnusableSchema::Dialect);
     let both = r##"{"$schema":"http://json-schema.org/draft-07/schema#","items":{"$id":"http://a.example/","$ref":"#/a"},"a":{}}"##;
     assert_eq!(compile(both).unwrap_err(), UnusableSchema::Reference);
+}
+
+/// S11: this made the library panic.
+#[test]
+fn two_resources_of_one_url_are_unusable() {
+    let twice =
+        r##"{"allOf":[{"$anchor":"x","$id":"a","items":{"$dynamicRef":"#x"}},{"$id":"a"}]}"##;
+    assert_eq!(compile(twice).unwrap_err(), UnusableSchema::Reference);
+}
+
+#[test]
+fn a_panic_of_the_library_is_contained() {
+    assert_eq!(
+        unless_it_panics(|| panic!("as the library might")),
+        None::<()>
+    );
+    assert_eq!(unless_it_panics(|| 1), Some(1));
 }
 
 /// S11
