@@ -2,6 +2,12 @@
 //!
 //! `cargo run --example call -- add '{"a":2,"b":3}' seawall demo-server`
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example talks to a person"
+)]
+
 use seawall::{Arguments, Client, ServerConfig};
 
 #[tokio::main(flavor = "current_thread")]

@@ -33,7 +33,7 @@ pub(super) enum Sink {
     Pipe(pipe::Sender),
     /// Anything else; only the driver writes to it.
     #[cfg_attr(
-        unix,
+        all(unix, not(test)),
         expect(dead_code, reason = "only in-memory peers and other systems")
     )]
     Stream(Pin<Box<dyn AsyncWrite + Send>>),

@@ -249,7 +249,7 @@ async fn a_wrong_handshake_fails_the_connect() {
     }
     let server = Script::new().hang().server();
     let silent = connect_limited(&server, |limits| {
-        limits.handshake_timeout = Duration::from_millis(200)
+        limits.handshake_timeout = Duration::from_millis(200);
     })
     .await;
     assert_eq!(
@@ -272,7 +272,7 @@ async fn a_wrong_catalog_fails_the_connect_or_is_quarantined() {
     );
     assert!(error.message().contains("tool 1 "), "{error}");
     let client = connect_limited(&server, |limits| {
-        limits.invalid_tools = seawall::InvalidTools::Quarantine
+        limits.invalid_tools = seawall::InvalidTools::Quarantine;
     })
     .await
     .expect("connects without it");

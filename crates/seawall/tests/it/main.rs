@@ -1,6 +1,7 @@
 //! The library against real processes, most of which misbehave on purpose.
 
 #![cfg(unix)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod calls;
 mod endings;
