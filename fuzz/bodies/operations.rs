@@ -498,25 +498,25 @@ impl<'a> World<'a> {
             return;
         }
         let frame = Bytes::copy_from_slice(frame);
-        let mut parts = 1;
-        let mut answers = |element: &Bytes| {
-            parts += 1;
-            if let Ok(Inbound::Response { id, .. }) = classify(element)
-                && let Some(id) = id.as_ours().filter(|id| self.begun.contains(id))
-            {
-                self.answered.insert(id);
-            }
-        };
-        answers(&frame);
+        let mut elements = Vec::new();
+        if matches!(classify(&frame), Ok(Inbound::Array)) {
+            for_each_element(&frame, |element| elements.push(element));
+        }
+        // While the list is under way the revision is not told; there are no calls yet to be answered.
         let batches = self
             .connection
             .session()
             .is_some_and(|session| session.revision.has_batches());
-        if batches && matches!(classify(&frame), Ok(Inbound::Array)) {
-            for_each_element(&frame, |element| answers(&element));
+        let messages = elements.iter().filter(|_| batches).chain([&frame]);
+        for message in messages {
+            if let Ok(Inbound::Response { id, .. }) = classify(message)
+                && let Some(id) = id.as_ours().filter(|id| self.begun.contains(id))
+            {
+                self.answered.insert(id);
+            }
         }
         // It reads, so what it held before was within the bound.
-        self.slack = frame.len() + parts * SMALL;
+        self.slack = frame.len() + (elements.len() + 1) * SMALL;
         self.connection.handle_frame(self.now, &frame);
     }
 
