@@ -42,8 +42,17 @@ fn role() {
     });
 }
 
+/// The file may have been replaced by another build since.
+fn this_binary() -> std::path::PathBuf {
+    if cfg!(target_os = "linux") {
+        "/proc/self/exe".into()
+    } else {
+        std::env::current_exe().unwrap()
+    }
+}
+
 fn host(role: &str) -> (Child, Vec<i32>) {
-    let mut host = Command::new(std::env::current_exe().unwrap())
+    let mut host = Command::new(this_binary())
         .args([
             "--exact",
             "--nocapture",
@@ -105,11 +114,20 @@ fn watchdog_kills_exactly_who_is_registered() {
     };
     let (mut kept, mut forgotten, mut broken) = (sleeper(), sleeper(), sleeper());
     let mut shell = Command::new("/bin/sh")
-        .args(["-c", watchdog::SCRIPT])
+        .args([
+            "-c",
+            &watchdog::SCRIPT.replacen("live=' '", "echo up; live=' '", 1),
+        ])
         .process_group(0)
         .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut up = String::new();
+    BufReader::new(shell.stdout.take().unwrap())
+        .read_line(&mut up)
+        .unwrap();
+    assert_eq!(up, "up\n");
     let mut stdin = shell.stdin.take().unwrap();
     let mut tell = |line: &[u8]| stdin.write_all(line).unwrap();
     tell(Line::registered(1, forgotten.id()).as_bytes());

@@ -223,6 +223,7 @@ fn child_leads_its_own_group() {
 fn full_pipe_does_not_block() {
     run(async {
         let child = start("sleep 60");
+        child.stdin.writable().await.unwrap();
         let frames = [IoSlice::new(b"one\n"), IoSlice::new(b"two\n")];
         assert_eq!(child.stdin.try_write_vectored(&frames).unwrap(), 8);
         let block = vec![b'x'; 4096];
