@@ -63,6 +63,7 @@ impl Registration {
     pub(super) fn confirm(&mut self, group: u32) {
         let mut watchdog = lock();
         watchdog.groups.insert(self.token, group);
+        watchdog.ensure();
         let told = self.pipe.take();
         let same = match (&told, &watchdog.shell) {
             (Some(told), Some(shell)) => Arc::ptr_eq(told, &shell.pipe),

@@ -23,6 +23,7 @@ fn role() {
         if role == "without its watchdog for a moment" {
             let old = watchdog::shell().unwrap();
             kill(old);
+            assert!(gone_within(raw(old), BOUND));
             children.push(start(STUBBORN));
             assert_ne!(watchdog::shell(), Some(old));
         }
