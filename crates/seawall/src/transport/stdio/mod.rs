@@ -14,8 +14,8 @@
 //!
 //! # What gets away
 //! - On Linux, a descendant that left the group (`setsid`) is found by its parents and ended too, if they still live when
-//!   the end begins. One that left both the group and the tree (a double fork whose middle process is gone) is not found;
-//!   neither is any descendant outside the group on other systems.
+//!   the end begins, also after the host was killed. One that left both the group and the tree (a double fork whose middle
+//!   process is gone) is not found; neither is any descendant outside the group on other systems.
 //! - Without `/proc`, whoever is left of the group after its leader exited is killed without being asked first.
 //! - Without `/bin/sh` there is no watchdog: a host ended by SIGKILL leaves its children to notice the end of their stdin.
 //! - On Windows the tree is ended by `taskkill /T`, which follows living parents only, and a host that is killed leaves

@@ -1,7 +1,8 @@
 //! One shell per host process that outlives the host by a moment and kills what it left behind (T1).
 //!
 //! It holds a list of process groups and reads a pipe that only the host has open for writing. When the host is gone, however
-//! it went, the pipe ends, and the shell kills what is still on the list. It is started with the first child and stays.
+//! it went, the pipe ends, and the shell kills what is still on the list, on Linux with the descendants that left their
+//! group. It is started with the first child and stays.
 //!
 //! **Invariant:** a group leaves the list before its leader is reaped, so that the list never holds a number that may be
 //! somebody else's.

@@ -18,6 +18,32 @@ while read -r op token group; do
         ;;
     esac
 done
-for entry in $live; do
-    kill -s KILL -- "-${entry#*:}"
-done 2>/dev/null
+exec 2>/dev/null
+
+# Linux: who descends from a group and left it, found by the parents while these live.
+look() {
+    read -r line <"/proc/$1/stat" || return 1
+    set -- ${line##*) }
+    parent=$2 group=$3 start=${20}
+}
+family=' ' strays=' '
+for entry in $live; do family="$family${entry#*:} "; done
+found=$live
+while [ "$found" != ' ' ]; do
+    found=' '
+    for pid in /proc/[0-9]*; do
+        pid=${pid#/proc/}
+        case $family in *" $pid "*) continue ;; esac
+        look "$pid" || continue
+        case $family in *" $parent "* | *" $group "*) found="$found$pid:$start " ;; esac
+    done
+    for entry in $found; do family="$family${entry%:*} "; done
+    strays="$strays$found"
+done
+
+for entry in $live; do kill -s KILL -- "-${entry#*:}"; done
+for entry in $strays; do
+    # The number may be another's by now.
+    look "${entry%:*}" && [ "$start" = "${entry#*:}" ] && kill -s KILL "${entry%:*}"
+done
+exit 0

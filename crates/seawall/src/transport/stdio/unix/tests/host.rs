@@ -12,6 +12,10 @@ const ROLE: &str = "SEAWALL_TEST_HOST";
 /// A server that neither an end of stdin nor SIGTERM ends, with a child of its own.
 const STUBBORN: &str = "trap '' TERM HUP; sleep 60 & echo $!; while :; do sleep 1; done";
 
+/// The same, and its child left the group.
+const WITH_STRAY: &str =
+    "trap '' TERM HUP; setsid sh -c 'sleep 60; sleep 60' & echo $!; while :; do sleep 1; done";
+
 /// Not a test: the host, when this binary was started as one.
 #[test]
 fn role() {
@@ -26,6 +30,9 @@ fn role() {
             assert!(gone_within(raw(old), BOUND));
             children.push(start(STUBBORN));
             assert_ne!(watchdog::shell(), Some(old));
+        }
+        if role == "with a stray" {
+            children.push(start(WITH_STRAY));
         }
         if role == "after an end" {
             children.push(start("exec cat"));
@@ -53,27 +60,27 @@ fn this_binary() -> std::path::PathBuf {
 }
 
 fn host(role: &str) -> (Child, Vec<i32>) {
-    let mut host = Command::new(this_binary())
+    let mut command = Command::new(this_binary());
+    command
         .args([
             "--exact",
             "--nocapture",
             "transport::stdio::unix::tests::host::role",
         ])
         .env(ROLE, role)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stdout(Stdio::piped());
+    let mut host = command.spawn().unwrap();
     let mut pids = Vec::new();
     for line in BufReader::new(host.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         if line == "ready" {
-            return (host, pids);
+            break;
         }
         if let Some((_, pid)) = line.split_once("pid ") {
             pids.push(pid.parse().unwrap());
         }
     }
-    panic!("the host did not come up");
+    (host, pids)
 }
 
 #[expect(clippy::cast_possible_wrap, reason = "pids are small")]
@@ -85,11 +92,15 @@ fn kill(pid: u32) {
 /// T1: nobody survives a host that was killed, and the watchdog goes too.
 #[test]
 fn tree_dies_within_five_seconds_of_a_killed_host() {
-    for (role, processes) in [
+    let mut roles = vec![
         ("plain", 3),
         ("without its watchdog for a moment", 5),
         ("after an end", 3),
-    ] {
+    ];
+    if cfg!(target_os = "linux") {
+        roles.push(("with a stray", 5));
+    }
+    for (role, processes) in roles {
         let (mut host, pids) = host(role);
         assert_eq!(pids.len(), processes);
         assert!(pids.iter().all(|pid| lives(*pid)));
@@ -113,7 +124,7 @@ fn watchdog_kills_exactly_who_is_registered() {
             .spawn()
             .unwrap()
     };
-    let (mut kept, mut forgotten, mut broken) = (sleeper(), sleeper(), sleeper());
+    let (mut kept, forgotten, broken) = (sleeper(), sleeper(), sleeper());
     let mut shell = Command::new("/bin/sh")
         .args([
             "-c",
