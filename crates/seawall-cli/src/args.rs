@@ -100,7 +100,7 @@ pub(crate) struct GlobalArgs {
     /// `seawall/seawall.json` in the configuration folder of the platform, else no servers.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) mcp_config: Option<PathBuf>,
-    /// Print JSON to stdout: exact, and the same in every release
+    /// Print JSON to stdout, exact, and nothing else
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Say more on stderr; twice, what servers say beside the protocol

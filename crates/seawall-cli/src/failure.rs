@@ -77,6 +77,8 @@ pub(crate) enum UsageError {
     ArgumentsFile { path: PathBuf, source: io::Error },
     #[error("--args: cannot read stdin: {0}")]
     ArgumentsStdin(io::Error),
+    #[error("the arguments cannot be sent: {0}")]
+    ArgumentsJson(Box<dyn std::error::Error + Send + Sync>),
     #[error("--args: the text is longer than {limit} bytes")]
     ArgumentsTooLong { limit: u64 },
     #[error("`{flow}` is the flow of no configured server{}{}", did_you_mean(.meant.as_deref()), among(.configured))]

@@ -136,6 +136,10 @@ fn what_cannot_be_meant_is_status_2() {
             &["call", "mcp/demo/add", "--args", "[1]", "--demo"],
             "not a JSON object",
         ),
+        (
+            &["call", "mcp/demo/add", "--args", r#"{"a":1e999}"#, "--demo"],
+            "a number is too large",
+        ),
         (&["call", "mcp/demo/add", "--timeout", "0", "--demo"], "0"),
     ] {
         let ran = run(args).exits(2);
@@ -177,6 +181,34 @@ fn command_that_does_not_exist_is_status_3() {
         !error["message"].to_string().contains("nonexistent"),
         "{error}"
     );
+}
+
+/// BEHAVIOUR K5, K7: a `url` entry passes the checks, and connecting says that it is not built yet.
+#[test]
+fn url_is_checked_and_not_connected_yet() {
+    let config = Config::of(&[("s", json!({"url": "http://localhost:9/mcp"}))]);
+    config.run(&["check"]).exits(0);
+    let error = config.run(&["call", "mcp/s/t", "--json"]).exits(2).json()["error"].take();
+    assert_eq!(error["code"], "configuration");
+    assert!(
+        error["message"].to_string().contains("not built yet"),
+        "{error}"
+    );
+}
+
+/// BEHAVIOUR L4: arguments past a bound are refused before anything is sent.
+#[test]
+fn arguments_past_a_bound_are_not_sent() {
+    let script = Script::new().serve(Serve::new().tools(["t"]));
+    let config = Config::scripted_with(&script, &json!({"maxOutboundFrameBytes": 400}));
+    let text = format!("text={}", "x".repeat(400));
+    let error = config
+        .run(&["call", "mcp/s/t", &text, "--json"])
+        .exits(3)
+        .json()["error"]
+        .take();
+    assert_eq!(error["outcome"], "not_sent");
+    config.run(&["call", "mcp/s/t", "text=x"]).exits(0);
 }
 
 /// BEHAVIOUR O1, O3: a refusal gives its code and none of the server's words.

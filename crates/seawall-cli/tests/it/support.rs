@@ -13,6 +13,8 @@ pub(crate) fn seawall(args: &[&str]) -> Command {
     command
         .args(args)
         .env_remove("SEAWALL_MCP_CONFIG")
+        .env_remove("COLUMNS")
+        .env_remove("CLICOLOR_FORCE")
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("HOME", "/nonexistent")
         .stdin(Stdio::null());

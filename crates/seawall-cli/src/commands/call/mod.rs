@@ -6,7 +6,7 @@ mod render;
 use std::time::Duration;
 
 use seawall::mcp::ToolResult;
-use seawall::{Arguments, Client, Error};
+use seawall::{Arguments, Client, Error, Json};
 
 use super::connect::{self, connect};
 use super::servers::ServerSet;
@@ -99,7 +99,9 @@ fn build_arguments(
         request.document.as_deref(),
         &request.pairs,
     )?;
-    Ok(Arguments::text(text))
+    // What is no JSON by the wire's rules is told here, where the words for it are.
+    let arguments = Json::check(text).map_err(|error| UsageError::ArgumentsJson(error.into()))?;
+    Ok(arguments.into())
 }
 
 /// Says which tool may have been meant, if there is none of this name.
