@@ -66,6 +66,7 @@ impl Others {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs;
+    use std::io::Read as _;
 
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -148,8 +149,12 @@ mod linux {
 
     impl Process {
         fn read(pid: i32) -> Option<Self> {
-            let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
-            Self::parse(pid, &line)
+            // A line is some 300 bytes; one read takes it whole.
+            let mut line = [0; 1024];
+            let length = fs::File::open(format!("/proc/{pid}/stat"))
+                .and_then(|mut file| file.read(&mut line))
+                .ok()?;
+            Self::parse(pid, line.get(..length)?)
         }
 
         /// `pid (name) state parent group …`; the name may hold anything, parentheses too.

@@ -357,16 +357,14 @@ pub(super) fn sweep() {
     let mut waiting = unreaped();
     let all = std::mem::take(&mut *waiting);
     for mut leader in all {
-        let gone = match leader.sight() {
-            Sight::Running => false,
-            Sight::Exited(_) => leader.rest() != Rest::Alive,
-            Sight::Lost => true,
-        };
-        if gone {
-            leader.reap();
-        } else {
-            leader.signal(Signal::KILL);
-            waiting.push(leader);
+        match leader.sight() {
+            // It was killed when its handle was dropped.
+            Sight::Running => waiting.push(leader),
+            Sight::Exited(_) if leader.rest() == Rest::Alive => {
+                leader.signal(Signal::KILL);
+                waiting.push(leader);
+            }
+            Sight::Exited(_) | Sight::Lost => leader.reap(),
         }
     }
 }

@@ -228,8 +228,13 @@ fn whoever_cannot_be_ended_is_reported_and_tried_again() {
         };
         tree.kill_now();
         assert_eq!(tree.end(Duration::ZERO).await, Err(failure.clone()));
+        let begun = Instant::now();
         let (one, two) = tokio::join!(tree.end(Duration::ZERO), tree.end(Duration::ZERO));
         assert_eq!((one, two), (Err(failure.clone()), Err(failure)));
+        assert!(
+            begun.elapsed() < Duration::from_millis(3500),
+            "each made an attempt of its own"
+        );
         assert_eq!(stranger.try_wait().unwrap(), None, "it was signalled");
         stranger.kill().unwrap();
         stranger.wait().unwrap();
