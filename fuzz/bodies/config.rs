@@ -25,7 +25,7 @@ impl Surroundings for World {
     }
 
     fn env_file(&self, path: &Path) -> io::Result<String> {
-        if path.as_os_str().len() % 2 == 0 {
+        if path.as_os_str().len().is_multiple_of(2) {
             Ok(format!("FROM_FILE={FILED}\nOTHER='{FILED}'\n"))
         } else {
             Err(io::ErrorKind::NotFound.into())
