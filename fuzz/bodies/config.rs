@@ -77,20 +77,19 @@ fn check_silence(checked: &Checked) {
     }
 }
 
-/// Every place is one of the text.
+/// Every place is one of the text; CR LF, LF and a lone CR each end a line.
 fn check_places(text: &str, checked: &Checked) {
-    let lines = text.split('\n').count();
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<&str> = text.split('\n').collect();
     let problems = checked.problems.iter().map(|problem| problem.place());
     for place in problems.chain(checked.warnings.iter().map(|warning| warning.place())) {
         if let (Some(line), Some(column)) = (place.line(), place.column()) {
-            assert!(line >= 1 && line <= lines);
-            let length = text
-                .split('\n')
-                .nth(line - 1)
-                .unwrap_or_default()
-                .chars()
-                .count();
-            assert!(column >= 1 && column <= length + 1, "{line}:{column}");
+            let found = lines.get(line.wrapping_sub(1)).expect("a line of the text");
+            // The end of a line is a place too, and so is the LF after a CR.
+            assert!(
+                column >= 1 && column <= found.chars().count() + 2,
+                "{line}:{column}"
+            );
         }
     }
 }
