@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use seawall_proto::connection::{CallError, CloseReason};
+use seawall_proto::connection::{CallError, CloseReason, RevisionRefusal};
 use seawall_proto::{ErrorCode, Outcome};
 
 use crate::flows::ProjectError;
@@ -34,10 +34,15 @@ pub(crate) enum ErrorKind {
     Call(CallError),
     /// The caller let go of the call.
     Abandoned(Outcome),
+    /// The end of the call was told before; this became of it.
+    Over(Outcome),
     /// The call was made under another declaration than the tool has (F3).
     StaleDeclaration,
     /// The configuration includes tools that the catalog lacks (K11).
-    Project(ProjectError),
+    Project {
+        error: ProjectError,
+        unreaped: Option<NotReaped>,
+    },
     /// The tool's output schema cannot be used, so no result of it could be accepted (S11).
     UnusableSchema,
     /// The child could not be reaped (T1).
@@ -69,8 +74,10 @@ impl Error {
             ErrorKind::Spawn(_) => ErrorCode::SpawnFailed,
             ErrorKind::Connect { reason, .. } => reason.code(),
             ErrorKind::Call(error) => error.code(),
-            ErrorKind::Abandoned(_) | ErrorKind::Unreaped(_) => ErrorCode::ConnectionClosed,
-            ErrorKind::StaleDeclaration | ErrorKind::Project(_) => ErrorCode::ToolNotFound,
+            ErrorKind::Abandoned(_) | ErrorKind::Over(_) | ErrorKind::Unreaped(_) => {
+                ErrorCode::ConnectionClosed
+            }
+            ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
             ErrorKind::UnusableSchema => ErrorCode::InvalidResponse,
             ErrorKind::NotBuilt(_) | ErrorKind::NoRuntime => ErrorCode::Configuration,
         }
@@ -80,9 +87,11 @@ impl Error {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match &*self.kind {
-            ErrorKind::Connect { outcome, .. } | ErrorKind::Abandoned(outcome) => *outcome,
+            ErrorKind::Connect { outcome, .. }
+            | ErrorKind::Abandoned(outcome)
+            | ErrorKind::Over(outcome) => *outcome,
             ErrorKind::Call(error) => error.outcome(),
-            ErrorKind::Project(_) => Outcome::Answered,
+            ErrorKind::Project { .. } => Outcome::Answered,
             ErrorKind::Unreaped(_) => Outcome::NoResponse,
             ErrorKind::Spawn(_)
             | ErrorKind::StaleDeclaration
@@ -114,8 +123,22 @@ impl Error {
         match &*self.kind {
             ErrorKind::Connect { reason, .. } => reason.is_permanent(),
             ErrorKind::Call(CallError::Closed { reason, .. }) => reason.is_permanent(),
-            ErrorKind::NotBuilt(_) | ErrorKind::Project(_) => true,
+            ErrorKind::NotBuilt(_) | ErrorKind::Project { .. } => true,
             _ => false,
+        }
+    }
+
+    /// What both sides speak, where they have no revision in common (S4).
+    #[must_use]
+    pub fn revision_refusal(&self) -> Option<&RevisionRefusal> {
+        let reason = match &*self.kind {
+            ErrorKind::Connect { reason, .. } => reason,
+            ErrorKind::Call(CallError::Closed { reason, .. }) => reason,
+            _ => return None,
+        };
+        match reason {
+            CloseReason::Revision(refusal) => Some(refusal),
+            _ => None,
         }
     }
 
@@ -132,15 +155,19 @@ impl Error {
     }
 }
 
+fn write_unreaped(unreaped: Option<&NotReaped>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match unreaped {
+        Some(unreaped) => write!(f, "; {unreaped}"),
+        None => Ok(()),
+    }
+}
+
 fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match kind {
         ErrorKind::Spawn(error) => write!(f, "{error}"),
         ErrorKind::Connect { reason, unreaped, .. } => {
             write!(f, "connecting failed: {reason}")?;
-            match unreaped {
-                Some(unreaped) => write!(f, "; {unreaped}"),
-                None => Ok(()),
-            }
+            write_unreaped(unreaped.as_ref(), f)
         }
         ErrorKind::Call(error) => write!(f, "{error}"),
         ErrorKind::Abandoned(Outcome::NotSent) => f.write_str("the call was cancelled; nothing was sent"),
@@ -150,7 +177,11 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::StaleDeclaration => {
             f.write_str("the tool's declaration changed since the caller read it; list the tools again")
         }
-        ErrorKind::Project(error) => write!(f, "{error}"),
+        ErrorKind::Project { error, unreaped } => {
+            write!(f, "{error}")?;
+            write_unreaped(unreaped.as_ref(), f)
+        }
+        ErrorKind::Over(_) => f.write_str("the end of the call was told before"),
         ErrorKind::UnusableSchema => {
             f.write_str("the tool's outputSchema cannot be used, so no result of it could be checked; nothing was sent")
         }

@@ -62,9 +62,6 @@ impl Aloud {
             Diagnostic::RemoteError { code, message } => {
                 one(format!("error {code}: {}", message.reveal()))
             }
-            Diagnostic::Notifications { count } => {
-                one(format!("{count} notifications that nothing is done with"))
-            }
             Diagnostic::QuarantinedTool { index, reason } => {
                 one(format!("tool {index} is left out: it {reason}"))
             }

@@ -48,13 +48,42 @@ pub struct Progress {
 /// Where a call stands.
 #[derive(Debug)]
 enum Leg {
-    Queued,
+    /// Its frame, of this number in the outbox, is not begun.
+    Queued {
+        frame: u64,
+    },
     Dispatched,
     Ended {
         result: Result<ToolResult, CallError>,
         /// Bytes that the result keeps alive, counted until it is taken (L8).
         held: usize,
     },
+}
+
+/// What has to be undone of a call that ended early.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Left {
+    /// A frame of this number that is not begun.
+    Frame(u64),
+    /// A request that the server has, or may have.
+    Dispatched,
+}
+
+impl Left {
+    fn of(leg: &Leg) -> Option<Self> {
+        match leg {
+            Leg::Queued { frame } => Some(Self::Frame(*frame)),
+            Leg::Dispatched => Some(Self::Dispatched),
+            Leg::Ended { .. } => None,
+        }
+    }
+
+    fn outcome(self) -> Outcome {
+        match self {
+            Self::Frame(_) => Outcome::NotSent,
+            Self::Dispatched => Outcome::NoResponse,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -91,39 +120,35 @@ impl Calls {
 
     pub(super) fn dispatched(&mut self, id: u64) {
         if let Some(pending) = self.entries.get_mut(&id)
-            && matches!(pending.leg, Leg::Queued)
+            && matches!(pending.leg, Leg::Queued { .. })
         {
             pending.leg = Leg::Dispatched;
         }
     }
 
-    /// Ends a call that has not ended; tells what its leg was. `frame_bytes` is the length of the frame that a result
+    /// Ends a call that has not ended; tells what is left of it. `frame_bytes` is the length of the frame that a result
     /// is a slice of.
     fn end(
         &mut self,
         id: u64,
         frame_bytes: usize,
         result: impl FnOnce(Outcome, Duration) -> Result<ToolResult, CallError>,
-    ) -> Option<Outcome> {
+    ) -> Option<Left> {
         let pending = self.entries.get_mut(&id)?;
-        let outcome = match pending.leg {
-            Leg::Queued => Outcome::NotSent,
-            Leg::Dispatched => Outcome::NoResponse,
-            Leg::Ended { .. } => return None,
-        };
+        let left = Left::of(&pending.leg)?;
         self.deadlines.remove(&(pending.deadline, id));
-        let result = result(outcome, pending.timeout);
+        let result = result(left.outcome(), pending.timeout);
         let held = result
             .as_ref()
             .map_or(0, |_| frame_bytes + ENTRY_OVERHEAD_BYTES);
         self.result_bytes += held;
         pending.leg = Leg::Ended { result, held };
         self.ready.extend(pending.waker.take());
-        Some(outcome)
+        Some(left)
     }
 
     /// Ends every call whose deadline passed.
-    pub(super) fn expire(&mut self, now: Time) -> Vec<(u64, Outcome)> {
+    pub(super) fn expire(&mut self, now: Time) -> Vec<(u64, Left)> {
         let mut expired = Vec::new();
         while let Some((deadline, id)) = self.deadlines.first().copied()
             && deadline <= now
@@ -135,7 +160,7 @@ impl Calls {
                 })
             });
             match ended {
-                Some(outcome) => expired.push((id, outcome)),
+                Some(left) => expired.push((id, left)),
                 // A deadline without a call cannot be; dropping it keeps the loop finite whatever happens.
                 None => drop(self.deadlines.pop_first()),
             }
@@ -158,12 +183,12 @@ impl Calls {
 
     /// Keeps the newest progress of the call whose token this is.
     pub(super) fn progress(&mut self, params: &Json) {
-        let token = params
-            .member("progressToken")
-            .and_then(|token| token.as_str().parse().ok());
-        let progress = params
-            .member("progress")
-            .and_then(|progress| progress.as_str().parse().ok());
+        let picked = params.pick(["progressToken", "progress", "total", "message"]);
+        let Ok([token, progress, total, message]) = picked else {
+            return;
+        };
+        let token = token.and_then(|token| token.as_str().parse().ok());
+        let progress = progress.and_then(|progress| progress.as_str().parse().ok());
         let (Some(token), Some(progress)) = (token, progress) else {
             return;
         };
@@ -175,12 +200,8 @@ impl Calls {
         }
         pending.progress = Some(Progress {
             progress,
-            total: params
-                .member("total")
-                .and_then(|total| total.as_str().parse().ok()),
-            message: params
-                .member("message")
-                .and_then(|message| message.string().map(|text| cut(&text).to_owned())),
+            total: total.and_then(|total| total.as_str().parse().ok()),
+            message: message.and_then(|message| message.string().map(|text| cut(&text).to_owned())),
         });
         self.ready.extend(pending.waker.take());
     }
@@ -241,12 +262,13 @@ impl Connection {
             return Err(CallError::BufferFull { limit: budget });
         }
         self.next_id += 1;
+        let frame = self.send(frame, Purpose::Request(id));
         let timeout = timeout.unwrap_or(self.default_timeout());
         let deadline = now.after(timeout);
         self.calls.entries.insert(
             id,
             Pending {
-                leg: Leg::Queued,
+                leg: Leg::Queued { frame },
                 deadline,
                 timeout,
                 waker: None,
@@ -255,7 +277,6 @@ impl Connection {
         );
         self.calls.deadlines.insert((deadline, id));
         self.stats.calls += 1;
-        self.send(frame, Purpose::Request(id));
         Ok(CallId(id))
     }
 
@@ -304,30 +325,26 @@ impl Connection {
         let Some(pending) = self.calls.entries.get(&call.0) else {
             return Abandoned::Unknown;
         };
-        let outcome = match pending.leg {
-            Leg::Queued => Outcome::NotSent,
-            Leg::Dispatched => Outcome::NoResponse,
-            Leg::Ended { .. } => {
-                return self.take(call).map_or(Abandoned::Unknown, Abandoned::Ended);
-            }
+        let Some(left) = Left::of(&pending.leg) else {
+            return self.take(call).map_or(Abandoned::Unknown, Abandoned::Ended);
         };
         if let Some(pending) = self.calls.entries.remove(&call.0) {
             self.calls.deadlines.remove(&(pending.deadline, call.0));
         }
-        self.let_go(call.0, outcome);
-        match outcome {
-            Outcome::NotSent => Abandoned::NotSent,
-            _ => Abandoned::NoResponse,
+        self.let_go(call.0, left);
+        match left {
+            Left::Frame(_) => Abandoned::NotSent,
+            Left::Dispatched => Abandoned::NoResponse,
         }
     }
 
     /// Skips the frame of an abandoned call, or cancels it.
-    pub(super) fn let_go(&mut self, id: u64, outcome: Outcome) {
+    pub(super) fn let_go(&mut self, id: u64, left: Left) {
         if self.is_closed() {
             return;
         }
-        if outcome == Outcome::NotSent {
-            self.outbox.withdraw(id);
+        if let Left::Frame(frame) = left {
+            self.outbox.withdraw(frame);
         } else if self.outbox.is_full() {
             // Never delay a deadline for the sake of telling the server about it.
             self.stats.cancels_dropped += 1;
@@ -350,7 +367,7 @@ impl Connection {
         match pending.leg {
             Leg::Dispatched => {}
             // An answer to what was never asked is not this call's.
-            Leg::Queued | Leg::Ended { .. } => return false,
+            Leg::Queued { .. } | Leg::Ended { .. } => return false,
         }
         let result = match answer {
             Ok(reply) => ToolResult::from_reply(reply).map_err(CallError::Unusable),

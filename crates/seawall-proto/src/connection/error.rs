@@ -107,7 +107,8 @@ impl fmt::Display for RevisionRefusal {
         if let Some(code) = self.code {
             write!(f, " (JSON-RPC error {code})")?;
         }
-        match known.last() {
+        let newest_legacy = known.iter().filter(|revision| revision.is_legacy()).max();
+        match newest_legacy.or(known.first()) {
             Some(revision) if revision.is_legacy() => {
                 write!(f, "; write \"protocol\": \"{revision}\"")?;
                 if self.pinned {
@@ -197,6 +198,9 @@ pub enum HandshakeFault {
     /// It is not an object.
     #[error("is not an object")]
     NotAnObject,
+    /// A member that Seawall reads stands there twice.
+    #[error("has the same key twice")]
+    DuplicateKey,
     /// `protocolVersion` is missing or not a string.
     #[error("has no protocolVersion")]
     NoVersion,

@@ -105,26 +105,32 @@ impl Connection {
         if result.kind() != Kind::Object {
             return Err(fault(HandshakeFault::NotAnObject));
         }
-        let version = result
-            .member("protocolVersion")
+        let [version, capabilities, server_info, instructions] = result
+            .pick([
+                "protocolVersion",
+                "capabilities",
+                "serverInfo",
+                "instructions",
+            ])
+            .map_err(|_| fault(HandshakeFault::DuplicateKey))?;
+        let version = version
             .and_then(|version| version.string().map(|text| text.into_owned()))
             .ok_or(fault(HandshakeFault::NoVersion))?;
         let revision = self.agreed(&version)?;
-        let capabilities = result
-            .member("capabilities")
+        let capabilities = capabilities
             .filter(|capabilities| capabilities.kind() == Kind::Object)
             .ok_or(fault(HandshakeFault::NoCapabilities))?;
-        if capabilities
-            .member("tools")
-            .is_none_or(|tools| tools.kind() != Kind::Object)
-        {
+        let [tools] = capabilities
+            .pick(["tools"])
+            .map_err(|_| fault(HandshakeFault::DuplicateKey))?;
+        if tools.is_none_or(|tools| tools.kind() != Kind::Object) {
             return Err(fault(HandshakeFault::NoTools));
         }
         let session = Arc::new(Session {
             revision,
             capabilities,
-            server_info: result.member("serverInfo"),
-            instructions: result.member("instructions"),
+            server_info,
+            instructions,
         });
         self.send(wire::initialized(), Purpose::Notification);
         self.list(now, session, CatalogBuilder::default(), 1, None)
@@ -207,7 +213,6 @@ impl Connection {
     /// The verdict on a revision; texts that are not revisions are left out (S1).
     fn refused(&self, mut offered: Vec<String>, error: Option<&ErrorObject>) -> CloseReason {
         offered.retain(|text| has_revision_form(text));
-        offered.truncate(MAX_OFFERED_REVISIONS);
         CloseReason::Revision(Arc::new(RevisionRefusal {
             proposed: self.proposed(),
             pinned: self.config.pin.is_some(),
@@ -227,6 +232,8 @@ impl Connection {
                 .iter()
                 .flat_map(Json::elements)
                 .filter_map(|revision| revision.string().map(|text| text.into_owned()))
+                .filter(|text| has_revision_form(text))
+                .take(MAX_OFFERED_REVISIONS)
                 .collect();
             return self.refused(offered, Some(error));
         }

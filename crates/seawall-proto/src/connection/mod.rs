@@ -48,6 +48,7 @@ use outbox::{Outbox, Purpose};
 
 /// What a client connection is made of.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ClientConfig {
     /// The bounds.
     pub limits: Limits,
@@ -300,8 +301,8 @@ impl Connection {
                 limit_ms: self.config.limits.handshake_timeout.as_millis(),
             });
         }
-        for (id, outcome) in self.calls.expire(now) {
-            self.let_go(id, outcome);
+        for (id, left) in self.calls.expire(now) {
+            self.let_go(id, left);
         }
     }
 
@@ -456,10 +457,12 @@ impl Connection {
         self.send(frame, Purpose::Reply { room_by });
     }
 
-    fn send(&mut self, frame: Vec<u8>, purpose: Purpose) {
-        self.outbox.push(frame, purpose);
+    /// Queues a frame; tells its number in the outbox.
+    fn send(&mut self, frame: Vec<u8>, purpose: Purpose) -> u64 {
+        let number = self.outbox.push(frame, purpose);
         self.stats.most_queued = self.stats.most_queued.max(self.outbox.len());
         self.note_buffered();
+        number
     }
 
     fn note_buffered(&mut self) {

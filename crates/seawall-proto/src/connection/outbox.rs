@@ -24,6 +24,9 @@ pub(super) enum Purpose {
 
 #[derive(Debug)]
 struct Frame {
+    /// Its place in the order in which frames were pushed. The queue is sorted by it, so that one is found without a
+    /// walk: a server that does not read can make the queue very long.
+    number: u64,
     bytes: Vec<u8>,
     purpose: Purpose,
 }
@@ -36,7 +39,9 @@ pub(super) struct Outbox {
     /// How much of the first frame is written; it is begun once this is positive.
     written: usize,
     bytes: usize,
-    replies: usize,
+    pushed: u64,
+    /// The numbers of the replies among the frames, and when each must have found room.
+    replies: VecDeque<(u64, Time)>,
 }
 
 impl Outbox {
@@ -46,14 +51,25 @@ impl Outbox {
             capacity,
             written: 0,
             bytes: 0,
-            replies: 0,
+            pushed: 0,
+            replies: VecDeque::new(),
         }
     }
 
-    /// Appends a frame, which ends with its newline.
-    pub(super) fn push(&mut self, bytes: Vec<u8>, purpose: Purpose) {
-        self.account(&purpose, bytes.len(), true);
-        self.frames.push_back(Frame { bytes, purpose });
+    /// Appends a frame, which ends with its newline; tells its number.
+    pub(super) fn push(&mut self, bytes: Vec<u8>, purpose: Purpose) -> u64 {
+        let number = self.pushed;
+        self.pushed += 1;
+        self.bytes += bytes.len() + ENTRY_OVERHEAD_BYTES;
+        if let Purpose::Reply { room_by } = purpose {
+            self.replies.push_back((number, room_by));
+        }
+        self.frames.push_back(Frame {
+            number,
+            bytes,
+            purpose,
+        });
+        number
     }
 
     /// Whether a frame appended now would have to wait for room.
@@ -99,64 +115,56 @@ impl Outbox {
             }
             taken -= left;
             self.written = 0;
-            if let Some(frame) = self.frames.pop_front() {
-                self.account(&frame.purpose, frame.bytes.len(), false);
-            }
+            self.remove(0);
         }
     }
 
-    /// Takes back the frame of a request; a begun one stays, for half a frame would poison the stream.
-    pub(super) fn withdraw(&mut self, id: u64) {
-        self.take_back(Purpose::Request(id), self.frames.len());
+    /// Takes back the frame of this number; a begun one stays, for half a frame would poison the stream.
+    pub(super) fn withdraw(&mut self, number: u64) {
+        let found = self
+            .frames
+            .binary_search_by_key(&number, |frame| frame.number);
+        if let Ok(at) = found
+            && (at > 0 || self.written == 0)
+        {
+            self.remove(at);
+        }
     }
 
     /// Takes back the cancellation of a request that was answered meanwhile; a begun one stays.
     pub(super) fn withdraw_cancel(&mut self, id: u64) {
         // A cancellation is queued only where there is room, so it never stands further back.
-        self.take_back(Purpose::Cancel(id), self.capacity);
-    }
-
-    fn take_back(&mut self, purpose: Purpose, reach: usize) {
-        let begun = usize::from(self.written > 0);
-        let found = self
-            .frames
-            .iter()
-            .take(reach)
-            .skip(begun)
-            .position(|frame| frame.purpose == purpose);
-        if let Some(frame) = found.and_then(|at| self.frames.remove(at + begun)) {
-            self.account(&frame.purpose, frame.bytes.len(), false);
+        let mut queue = self.frames.iter().take(self.capacity);
+        if let Some(frame) = queue.find(|frame| frame.purpose == Purpose::Cancel(id)) {
+            self.withdraw(frame.number);
         }
     }
 
     /// When the first reply that still waits for room must have found it.
     pub(super) fn room_by(&self) -> Option<Time> {
-        if self.replies == 0 {
-            return None;
-        }
-        self.frames
-            .iter()
-            .skip(self.capacity)
-            .find_map(|frame| match frame.purpose {
-                Purpose::Reply { room_by } => Some(room_by),
-                _ => None,
-            })
+        let first_waiting = self.frames.get(self.capacity)?.number;
+        let at = self
+            .replies
+            .partition_point(|(number, _)| *number < first_waiting);
+        self.replies.get(at).map(|(_, room_by)| *room_by)
     }
 
     /// Drops everything.
     pub(super) fn clear(&mut self) {
-        *self = Self::new(self.capacity);
+        self.frames = VecDeque::new();
+        self.replies = VecDeque::new();
+        self.written = 0;
+        self.bytes = 0;
     }
 
-    fn account(&mut self, purpose: &Purpose, length: usize, added: bool) {
-        let cost = length + ENTRY_OVERHEAD_BYTES;
-        let reply = matches!(purpose, Purpose::Reply { .. });
-        if added {
-            self.bytes += cost;
-            self.replies += usize::from(reply);
-        } else {
-            self.bytes -= cost;
-            self.replies -= usize::from(reply);
+    fn remove(&mut self, at: usize) {
+        let Some(frame) = self.frames.remove(at) else {
+            return;
+        };
+        self.bytes -= frame.bytes.len() + ENTRY_OVERHEAD_BYTES;
+        if let Purpose::Reply { .. } = frame.purpose {
+            // Replies leave from the front alone: nothing withdraws one.
+            self.replies.pop_front();
         }
     }
 }

@@ -18,8 +18,26 @@ mod tests;
 pub use text::{DecodedString, decode_string};
 
 /// One JSON text: UTF-8, grammar, depth and finite numbers checked; its bytes never changed. Clones share them.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Json(Bytes);
+#[derive(Clone)]
+pub struct Json {
+    text: Bytes,
+    /// Its depth, where the text was checked by itself and not as a part of another.
+    depth: Option<usize>,
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Json {}
+
+impl std::hash::Hash for Json {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
 
 /// Why a text is not a [`Json`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +60,10 @@ pub enum JsonError {
     NumberOverflow,
 }
 
+/// A key that is looked for stands twice.
+#[derive(Debug)]
+pub(crate) struct DuplicateKey;
+
 impl Json {
     /// Checks a text and keeps it.
     ///
@@ -59,7 +81,10 @@ impl Json {
         }
         let start = text.len() - text.trim_ascii_start().len();
         let end = text.trim_ascii_end().len();
-        Ok(Self(bytes.slice(start..end)))
+        Ok(Self {
+            text: bytes.slice(start..end),
+            depth: Some(found.depth),
+        })
     }
 
     /// The JSON text of `value`.
@@ -73,32 +98,35 @@ impl Json {
 
     /// A slice of a text that was checked whole.
     pub(crate) fn part_of_checked(bytes: Bytes) -> Self {
-        Self(bytes)
+        Self {
+            text: bytes,
+            depth: None,
+        }
     }
 
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
+        std::str::from_utf8(&self.text).unwrap_or_default()
     }
 
     /// The bytes of the text.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.text
     }
 
     /// Its length in bytes.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "no JSON text is empty")]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.text.len()
     }
 
     /// The kind of its root.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        match self.0.first() {
+        match self.text.first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
             Some(b'"') => Kind::String,
@@ -113,7 +141,7 @@ impl Json {
     /// # Errors
     /// What serde says; also of a lone surrogate, which a [`Json`] may hold and a Rust string may not.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.0)
+        serde_json::from_slice(&self.text)
     }
 
     /// The members of an object, in their order, keys decoded; empty for any other kind.
@@ -142,6 +170,26 @@ impl Json {
         found
     }
 
+    /// The members of an object with these keys, found in one pass.
+    ///
+    /// # Errors
+    /// [`DuplicateKey`] if one of them stands there twice.
+    pub(crate) fn pick<const N: usize>(
+        &self,
+        names: [&str; N],
+    ) -> Result<[Option<Self>; N], DuplicateKey> {
+        let mut found = [const { None }; N];
+        let mut twice = false;
+        self.children(|key, value| {
+            let key = key.map(|key| decode_string(key).text);
+            let slot = names.iter().position(|name| key.as_deref() == Some(name));
+            if let Some(slot) = slot.and_then(|at| found.get_mut(at)) {
+                twice |= slot.replace(value).is_some();
+            }
+        });
+        if twice { Err(DuplicateKey) } else { Ok(found) }
+    }
+
     /// The elements of an array, in their order; empty for any other kind.
     #[must_use]
     pub fn elements(&self) -> Vec<Self> {
@@ -164,7 +212,8 @@ impl Json {
     /// The deepest nesting of containers.
     #[must_use]
     pub fn depth(&self) -> usize {
-        scan(self.as_str(), |_| {}).map_or(0, |Scan { depth, .. }| depth)
+        self.depth
+            .unwrap_or_else(|| scan(self.as_str(), |_| {}).map_or(0, |Scan { depth, .. }| depth))
     }
 
     /// Tells each child of the root with its raw key (quotes excluded).
@@ -174,7 +223,10 @@ impl Json {
         let _ = scan(text, |child| {
             if child.level == 1 {
                 let key = child.key.clone().and_then(|key| text.get(key));
-                visit(key, Self(self.0.slice(child.value.clone())));
+                visit(
+                    key,
+                    Self::part_of_checked(self.text.slice(child.value.clone())),
+                );
             }
         });
     }
@@ -183,7 +235,7 @@ impl Json {
 impl fmt::Debug for Json {
     /// The size only: the text is a server's or a caller's data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Json({} bytes)", self.0.len())
+        write!(f, "Json({} bytes)", self.text.len())
     }
 }
 

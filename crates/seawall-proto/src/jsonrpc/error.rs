@@ -16,6 +16,7 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
 /// A JSON-RPC error as the peer sent it. Debug shows its code only: the rest is remote text.
 #[derive(Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ErrorObject {
     /// Its code.
     pub code: i64,
@@ -26,22 +27,22 @@ pub struct ErrorObject {
 }
 
 impl ErrorObject {
+    /// An error of these parts.
+    #[must_use]
+    pub fn new(code: i64, message: impl Into<String>, data: Option<Json>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data,
+        }
+    }
+
     /// Reads a checked `error` value; `None` unless it has an integer code and a string message, each once.
     pub(crate) fn from_checked(raw: Bytes) -> Option<Self> {
         let raw = Json::part_of_checked(raw);
-        let (mut code, mut message, mut data) = (None, None, None);
-        let mut twice = false;
-        for (key, value) in raw.members() {
-            let slot = match key.as_str() {
-                "code" => &mut code,
-                "message" => &mut message,
-                "data" => &mut data,
-                _ => continue,
-            };
-            twice |= slot.replace(value).is_some();
-        }
+        let [code, message, data] = raw.pick(["code", "message", "data"]).ok()?;
         let (code, message) = (code?, message?);
-        if twice || code.kind() != Kind::Number {
+        if code.kind() != Kind::Number {
             return None;
         }
         Some(Self {

@@ -61,6 +61,7 @@ pub enum Inbound {
 
 /// A result, and where its well-known members stand: found in the one pass that classified the frame.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Reply {
     /// The whole result.
     pub result: Json,

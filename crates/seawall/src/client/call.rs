@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{Abandoned, CallError, CallId, Progress};
+use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
 
 use super::{Arguments, Client};
@@ -35,8 +36,8 @@ enum Stage {
     Unsent(Arguments),
     /// The connection has it.
     Pending(CallId),
-    /// Its end was told.
-    Over,
+    /// Its end was told: this became of it.
+    Over(Outcome),
 }
 
 impl Call {
@@ -51,9 +52,9 @@ impl Call {
         }
     }
 
-    /// The deadline of the whole call, instead of `requestTimeoutMs`.
+    /// The deadline of the whole call, instead of `requestTimeoutMs`; at most 2^31 - 1 ms, which is 24 days.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.timeout = Some(timeout.min(Duration::from_millis(MAX_TIMEOUT_MS)));
         self
     }
 
@@ -75,19 +76,34 @@ impl Call {
     /// # Errors
     /// As awaiting it; a call that had not ended is an error whose outcome says whether it had been dispatched.
     pub fn abandon(mut self) -> Result<ToolResult, Error> {
-        let stage = std::mem::replace(&mut self.stage, Stage::Over);
-        let outcome = match stage {
-            Stage::Unsent(_) | Stage::Over => Outcome::NotSent,
+        let kind = match self.leave_stage() {
+            Stage::Unsent(_) => ErrorKind::Abandoned(Outcome::NotSent),
+            Stage::Over(outcome) => ErrorKind::Over(outcome),
             Stage::Pending(id) => {
                 let left = self.client.handle.shared.lock().state().abandon(id);
                 match left {
-                    Abandoned::NotSent | Abandoned::Unknown => Outcome::NotSent,
-                    Abandoned::NoResponse => Outcome::NoResponse,
+                    Abandoned::NotSent => ErrorKind::Abandoned(Outcome::NotSent),
                     Abandoned::Ended(result) => return self.end(result),
+                    Abandoned::NoResponse | Abandoned::Unknown => {
+                        ErrorKind::Abandoned(Outcome::NoResponse)
+                    }
                 }
             }
         };
-        Err(self.client.error(ErrorKind::Abandoned(outcome)))
+        Err(self.client.error(kind))
+    }
+
+    fn leave_stage(&mut self) -> Stage {
+        std::mem::replace(&mut self.stage, Stage::Over(Outcome::NoResponse))
+    }
+
+    /// Notes what became of the call as its end is told.
+    fn over(&mut self, result: Result<ToolResult, Error>) -> Result<ToolResult, Error> {
+        let outcome = result
+            .as_ref()
+            .map_or_else(Error::outcome, |_| Outcome::Answered);
+        self.stage = Stage::Over(outcome);
+        result
     }
 
     /// Checks what can be checked without the server, and hands the call to the connection.
@@ -141,38 +157,39 @@ impl Future for Call {
     type Output = Result<ToolResult, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let id = match std::mem::replace(&mut self.stage, Stage::Over) {
+        let id = match self.leave_stage() {
             Stage::Unsent(arguments) => match self.begin(arguments) {
                 Ok(id) => id,
-                Err(error) => return Poll::Ready(Err(error)),
+                Err(error) => return Poll::Ready(self.over(Err(error))),
             },
             Stage::Pending(id) => id,
-            Stage::Over => {
-                let over = ErrorKind::Abandoned(Outcome::NotSent);
-                return Poll::Ready(Err(self.client.error(over)));
+            Stage::Over(outcome) => {
+                self.stage = Stage::Over(outcome);
+                return Poll::Ready(Err(self.client.error(ErrorKind::Over(outcome))));
             }
         };
+        // Kept from here on, so that whatever unwinds, the call is let go of.
+        self.stage = Stage::Pending(id);
         let mut guard = self.client.handle.shared.lock();
         let connection = &mut guard.state().connection;
-        let polled = connection.poll_call(id, context.waker());
-        let progress = if self.on_progress.is_some() {
-            connection.take_progress(id)
-        } else {
-            None
+        let progress = match self.on_progress {
+            Some(_) => connection.take_progress(id),
+            None => None,
         };
+        let polled = connection.poll_call(id, context.waker());
         drop(guard);
         if let (Some(tell), Some(progress)) = (&mut self.on_progress, progress) {
             tell(progress);
         }
         match polled {
-            Poll::Pending => {
-                self.stage = Stage::Pending(id);
-                Poll::Pending
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(result)) => {
+                let result = self.end(result);
+                Poll::Ready(self.over(result))
             }
-            Poll::Ready(Some(result)) => Poll::Ready(self.end(result)),
             Poll::Ready(None) => {
-                let over = ErrorKind::Abandoned(Outcome::NotSent);
-                Poll::Ready(Err(self.client.error(over)))
+                let unknown = self.client.error(ErrorKind::Over(Outcome::NoResponse));
+                Poll::Ready(self.over(Err(unknown)))
             }
         }
     }

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use seawall_proto::connection::{CloseReason, Event, ExitReason};
 use seawall_proto::framing::{FrameTooLong, LineDecoder};
 use seawall_proto::jsonrpc::{Inbound, Malformed, classify};
-use tokio::time::{Instant, Sleep, sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use super::link::{Ends, Source, Tree};
 use super::shared::Shared;
@@ -26,6 +26,8 @@ use super::watch::Watch;
 /// Of {exit, end of output, broken input}, the first is waited upon for the others this long: so that the reason can
 /// name the exit, and that what was written before it is still read.
 const ENDING_GRACE: Duration = Duration::from_millis(250);
+/// How long the rest of stderr is read for once the server is gone.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 /// Reads in one turn before the driver yields to others.
 const READS_PER_TURN: usize = 16;
 /// Messages handed over under one lock.
@@ -85,6 +87,17 @@ impl Driver {
             teardown.as_mut().poll(context)
         })
         .await;
+        // What the server said last is the most telling; somebody it left behind may hold the pipe, so this is bounded.
+        let last_words = poll_fn(|context| {
+            self.poll_stderr(context);
+            if self.stderr.is_some() {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
+        });
+        // Nothing is lost by a timeout here but the words.
+        timeout(LAST_WORDS, last_words).await.ok();
         self.watch.finish();
         // Whoever closes the connection, or failed to connect, reports it.
         self.shared.lock().state().unreaped = ended.err();
@@ -115,7 +128,7 @@ impl Driver {
         state.connection.handle_timeout(now);
         state.poll_write(context);
         let ended = state.connection.close_reason().is_some();
-        let mut fired = false;
+        let mut again = false;
         if !ended {
             match &mut state.driver {
                 Some(kept) => kept.clone_from(context.waker()),
@@ -130,8 +143,10 @@ impl Driver {
             // A timer that is early is left alone: re-arming it for each call would cost more than one idle firing.
             if state.armed.is_some() && self.timer.as_mut().poll(context).is_ready() {
                 state.armed = None;
-                fired = true;
+                again = true;
             }
+            // Writing, a deadline, or a caller since the reader paused may have made room; nobody else tells.
+            again |= state.paused && state.connection.wants_read();
         }
         let broken = state.broken;
         let events: Vec<Event> = std::iter::from_fn(|| state.connection.poll_event()).collect();
@@ -142,7 +157,7 @@ impl Driver {
         if broken {
             self.sign_of_end(CloseReason::StdinClosed);
         }
-        match (ended, fired) {
+        match (ended, again) {
             (true, _) => Turn::Ended,
             (_, true) => Turn::Again,
             _ => Turn::Idle,
@@ -257,9 +272,8 @@ impl Driver {
             let Some(source) = &mut self.stdout else {
                 return;
             };
-            let mut discarded = bytes::BytesMut::with_capacity(4096);
-            match source.poll_read(context, &mut discarded) {
-                Poll::Ready(Ok(read)) if read > 0 => {}
+            match source.poll_read(context, self.decoder.read_buffer()) {
+                Poll::Ready(Ok(read)) if read > 0 => self.decoder.clear(),
                 Poll::Ready(_) => self.stdout = None,
                 Poll::Pending => return,
             }
@@ -292,7 +306,16 @@ impl Driver {
         }
         let reason = ending.reason.clone();
         let mut guard = self.shared.lock();
-        guard.state().close(reason);
+        let now = guard.now();
+        let state = guard.state();
+        // What waits because of L8 is in memory as it is, and it came before the end.
+        for (frame, message) in self.messages.drain(..) {
+            state.connection.handle_message(now, &frame, message);
+        }
+        while let Ok(Some(frame)) = self.decoder.next_frame() {
+            state.connection.handle_frame(now, &frame);
+        }
+        state.close(reason);
         guard.release_by_driver();
         true
     }
@@ -315,7 +338,7 @@ impl Drop for Driver {
 enum Turn {
     /// The session ended.
     Ended,
-    /// The timer fired: look again.
+    /// The timer fired, or there is room to read on: look again.
     Again,
     /// Nothing is left to do now.
     Idle,

@@ -42,6 +42,7 @@ use crate::events::{Diagnostic, Observer};
 use crate::flows::{Flow, project};
 use crate::redact::Redactor;
 use crate::results::{OutputValidator, UnusableSchema};
+use crate::transport::stdio::NotReaped;
 use driver::Driver;
 use link::{Link, Tree};
 use open::open;
@@ -51,8 +52,8 @@ use watch::{StderrCount, Watch};
 /// A connection to one MCP server. Clones share it; the last one's drop ends the server.
 ///
 /// # Drop behavior
-/// Dropping the last clone, and the calls made from it, kills the server's process group at once and without waiting.
-/// [`close`](Self::close) is the gentle way.
+/// Dropping the last clone, and the calls made from it, kills the server's process group at once and waits at most 100 ms
+/// for it to be gone. [`close`](Self::close) is the gentle way.
 #[derive(Clone)]
 pub struct Client {
     handle: Arc<Handle>,
@@ -97,6 +98,9 @@ impl Client {
     ///
     /// # Cancel safety
     /// Dropping the future kills the child's process group.
+    ///
+    /// # Panics
+    /// Inside a tokio runtime that was built without I/O or without time; outside of one it is an error.
     pub async fn connect(config: ServerConfig) -> Result<Self, Error> {
         Self::builder(config).connect().await
     }
@@ -201,6 +205,11 @@ impl Client {
     /// # Cancel safety
     /// The end goes on without the caller; a later call waits for the same end.
     pub async fn close(&self) -> Result<(), Error> {
+        let ended = self.end().await;
+        ended.map_err(|unreaped| self.error(ErrorKind::Unreaped(unreaped)))
+    }
+
+    async fn end(&self) -> Result<(), NotReaped> {
         self.handle.shared.lock().state().closing = true;
         self.handle.shared.finished().await;
         // The driver said that it is done, so joining it waits for nothing.
@@ -213,11 +222,10 @@ impl Client {
         );
         while tasks.join_next().await.is_some() {}
         let first = self.handle.shared.lock().state().unreaped.take();
-        let ended = match first {
+        match first {
             Some(unreaped) => Err(unreaped),
             None => self.handle.tree.end().await,
-        };
-        ended.map_err(|unreaped| self.error(ErrorKind::Unreaped(unreaped)))
+        }
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
@@ -295,6 +303,10 @@ impl ClientBuilder {
         if Runtime::try_current().is_err() {
             return Err(Error::new(&server, ErrorKind::NoRuntime));
         }
+        if !self.config.grant().is_empty() {
+            // Accepting a grant without keeping it would give more than was granted.
+            return Err(Error::new(&server, ErrorKind::NotBuilt("`grant`")));
+        }
         let pin = match self.config.protocol() {
             Protocol::Legacy => None,
             Protocol::Pinned(revision) if revision.is_legacy() => Some(revision),
@@ -364,7 +376,7 @@ impl ClientBuilder {
             }
         };
         if let Some(observer) = &self.observer {
-            for Quarantined { index, fault } in catalog.quarantined().iter().copied() {
+            for Quarantined { index, fault, .. } in catalog.quarantined().iter().copied() {
                 observer.observe(
                     &server,
                     &Diagnostic::QuarantinedTool {
@@ -413,9 +425,9 @@ impl ClientBuilder {
         };
         match refused {
             None => Ok(client),
-            Some(refused) => {
-                client.close().await?;
-                Err(client.error(ErrorKind::Project(refused)))
+            Some(error) => {
+                let unreaped = client.end().await.err();
+                Err(client.error(ErrorKind::Project { error, unreaped }))
             }
         }
     }

@@ -5,9 +5,11 @@ use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{Abandoned, CallId, CloseReason, Connection, Session, Time};
+use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::Catalog;
 use tokio::time::Instant;
 
@@ -91,7 +93,7 @@ impl Shared {
             {
                 return Poll::Ready(Ok((Arc::clone(session), Arc::clone(catalog))));
             }
-            state.watchers.push(context.waker().clone());
+            state.watch(context.waker());
             Poll::Pending
         })
         .await
@@ -105,15 +107,17 @@ impl Shared {
             if state.done {
                 return Poll::Ready(());
             }
-            state.watchers.push(context.waker().clone());
+            state.watch(context.waker());
             Poll::Pending
         })
         .await;
     }
 
-    /// The instant of `time`.
+    /// The instant of `time`; of one past what the clock can tell, one that is far enough.
     pub(super) fn instant_of(&self, time: Time) -> Instant {
-        self.epoch + time.since_epoch()
+        self.epoch
+            .checked_add(time.since_epoch())
+            .unwrap_or_else(|| self.epoch + Duration::from_millis(MAX_TIMEOUT_MS))
     }
 }
 
@@ -170,6 +174,13 @@ impl State {
     fn watched(&self) -> (bool, bool, bool) {
         let ready = self.connection.session().is_some();
         (ready, self.connection.close_reason().is_some(), self.done)
+    }
+
+    /// Has `waker` woken when one of these changes.
+    fn watch(&mut self, waker: &Waker) {
+        if !self.watchers.iter().any(|known| known.will_wake(waker)) {
+            self.watchers.push(waker.clone());
+        }
     }
 
     /// Whether something changed that only the driver can act on.

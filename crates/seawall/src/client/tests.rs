@@ -224,6 +224,146 @@ async fn results_not_taken_pause_the_reader() {
     assert_eq!(client.report().buffered_bytes, 0);
 }
 
+/// L8: a reader that paused because of replies nobody read goes on once they are written, though no caller comes by.
+#[tokio::test(start_paused = true)]
+async fn written_replies_resume_the_reader() {
+    let mut limits = Limits::default();
+    limits.max_buffered_bytes = 2000;
+    limits.handshake_timeout = Duration::from_secs(3600);
+    let (client, mut peer) = connected(1 << 16, limits).await;
+    let mut calls = JoinSet::new();
+    let caller = client.clone();
+    calls.spawn(async move { caller.call("t", Arguments::none()).await });
+    assert!(peer.line().await.contains("tools/call"));
+    let mut said = String::new();
+    for id in 0..30 {
+        said += &format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+    }
+    said += "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[]}}\n";
+    peer.write(&said).await;
+    let before = Instant::now();
+    let answered = calls
+        .join_next()
+        .await
+        .expect("one call")
+        .expect("no panic");
+    assert!(answered.is_ok());
+    assert!(
+        before.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        before.elapsed()
+    );
+}
+
+/// K9: a deadline past what the clock can tell is a far one, not a panic.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_past_the_clock_is_a_far_one() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    // The first timer of the handshake fires before the call arms its own.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let (answered, ()) = tokio::join!(
+        client.call("t", Arguments::none()).timeout(Duration::MAX),
+        async {
+            assert!(peer.line().await.contains("tools/call"));
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            peer.reply(3, r#"{"content":[]}"#).await;
+        }
+    );
+    assert!(answered.is_ok());
+}
+
+/// O2: what was answered is never said to be not sent, however often it is asked for.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_answered_stays_answered() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let mut call = client.call("t", Arguments::none());
+    let (answered, ()) = tokio::join!(&mut call, async {
+        peer.line().await;
+        peer.reply(3, r#"{"content":[]}"#).await;
+    });
+    assert!(answered.is_ok());
+    let again = (&mut call).await.expect_err("told before");
+    assert_eq!(again.outcome(), Outcome::Answered);
+    assert_eq!(
+        call.abandon().expect_err("told before").outcome(),
+        Outcome::Answered
+    );
+}
+
+/// Progress that comes with the result is told; a listener that panics leaves nothing behind.
+#[tokio::test(start_paused = true)]
+async fn the_last_progress_is_told() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&told);
+    let call = client
+        .call("t", Arguments::none())
+        .on_progress(move |progress| tell.lock().expect("not poisoned").push(progress.progress));
+    let progress = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":3,\"progress\":0.5}}\n";
+    let (answered, ()) = tokio::join!(call, async {
+        peer.line().await;
+        peer.write(&format!(
+            "{progress}{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{{\"content\":[]}}}}\n"
+        ))
+        .await;
+    });
+    assert!(answered.is_ok());
+    assert_eq!(*told.lock().expect("not poisoned"), [0.5]);
+
+    let mut calls = JoinSet::new();
+    let caller = client.clone();
+    calls.spawn(async move {
+        let call = caller.call("t", Arguments::none());
+        call.on_progress(|_| panic!("a listener's own fault")).await
+    });
+    peer.line().await;
+    peer.write(&progress.replace(":3,", ":4,")).await;
+    assert!(calls.join_next().await.expect("one call").is_err());
+    assert!(peer.line().await.contains("notifications/cancelled"));
+    peer.reply(4, r#"{"content":[]}"#).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(client.report().buffered_bytes, 0);
+}
+
+/// S5, L8: answers that wait in memory because of L8 are handed over before the end is told.
+#[tokio::test(start_paused = true)]
+async fn answers_that_wait_are_handed_over_before_the_end() {
+    let mut limits = Limits::default();
+    limits.max_buffered_bytes = 2000;
+    let (client, mut peer) = connected(1 << 16, limits).await;
+    let mut calls: Vec<_> = (0..4)
+        .map(|_| Box::pin(client.call("t", Arguments::none())))
+        .collect();
+    for call in &mut calls {
+        assert!(futures_poll(call.as_mut()).await.is_none());
+        peer.line().await;
+    }
+    let result = format!("{{\"content\":[],\"pad\":\"{}\"}}", "x".repeat(1500));
+    for id in 3..7 {
+        peer.reply(id, &result).await;
+    }
+    peer.output.shutdown().await.expect("shuts down");
+    drop(peer);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    for call in calls {
+        assert!(call.await.is_ok());
+    }
+}
+
+/// A `grant` is not kept yet, so an entry that has one is refused rather than given more than it grants.
+#[tokio::test]
+async fn a_grant_is_refused_until_it_is_kept() {
+    let config = ServerConfig::stdio("peer", "in-memory").grant(["proc:spawn:mcp/peer"]);
+    let error = Client::connect(config.build().expect("valid"))
+        .await
+        .expect_err("not built");
+    assert_eq!(
+        failure(&error),
+        (ErrorCode::Configuration, Outcome::NotSent)
+    );
+    assert!(error.message().contains("`grant`"), "{error}");
+}
+
 /// S5: the owner's close ends what is pending, and is what every later call gets.
 #[tokio::test(start_paused = true)]
 async fn close_ends_pending_and_later_calls() {

@@ -227,6 +227,7 @@ impl<'a> Decoder<'a> {
             "grant" => draft.grant = reader.texts()?,
             "reconnect" => {
                 draft.reconnect = if reader.boolean()? {
+                    not_yet(field, findings);
                     Reconnect::On
                 } else {
                     Reconnect::Off
@@ -234,7 +235,10 @@ impl<'a> Decoder<'a> {
             }
             "reconnectIntervalMs" => draft.reconnect_interval = Some(reader.timeout()?),
             "reconnectMaxIntervalMs" => draft.reconnect_max_interval = Some(reader.timeout()?),
-            "maxTotalTimeoutMs" => draft.max_total_timeout = Some(reader.timeout()?),
+            "maxTotalTimeoutMs" => {
+                draft.max_total_timeout = Some(reader.timeout()?);
+                not_yet(field, findings);
+            }
             "handshakeTimeoutMs" => draft.limits.handshake_timeout = reader.timeout()?,
             "requestTimeoutMs" => draft.limits.request_timeout = reader.timeout()?,
             "invalidTools" => {
@@ -253,7 +257,7 @@ impl<'a> Decoder<'a> {
             "oauth" if is_off(reader.value) => {}
             "oauth" => {
                 draft.oauth.push("oauth");
-                findings.warning("oauth".to_owned(), WarningKind::Ignored { advice: " yet" });
+                not_yet(field, findings);
             }
             key if mcpl::is_policy(key) => draft.mcpl_asks.extend(mcpl::asks(reader)),
             key => match size(key, &mut draft.limits) {
@@ -464,4 +468,12 @@ fn is_credential(name: &str, value: &str) -> bool {
 fn is_off(value: &Value<'_>) -> bool {
     matches!(value, Value::NullKeyword(_))
         || value.as_boolean_lit().is_some_and(|literal| !literal.value)
+}
+
+/// Warns of a key that is checked and does nothing yet: better than to let its writer believe that it does.
+fn not_yet(field: &Field<'_>, findings: &mut Findings) {
+    findings.warning(
+        field.key.to_owned(),
+        WarningKind::Ignored { advice: " yet" },
+    );
 }

@@ -1,6 +1,6 @@
 //! What a server said beside the protocol, for a host that asks: an [`Observer`] is told [`Diagnostic`]s.
 //!
-//! Without an observer nothing is kept. Remote text is redacted, bounded where it can be long, and [`Hidden`]: it shows
+//! Without an observer nothing is kept. Remote text is redacted, bounded (the longest by `maxFrameBytes`), and [`Hidden`]: it shows
 //! itself only to who asks for it by name. Nothing here ever reaches a public error.
 //!
 //! **Invariant:** redaction comes before any cut.
@@ -15,13 +15,15 @@ use seawall_proto::limits::MAX_NOISE_CHARS;
 use seawall_proto::mcp::ToolFault;
 
 pub use hidden::Hidden;
-pub use stderr::{StderrTail, WITHHELD_LINE};
+pub(crate) use stderr::StderrTail;
+pub use stderr::WITHHELD_LINE;
 
 use crate::redact::Redactor;
 
 /// Takes the diagnostics of the connections it is installed on.
 pub trait Observer: Send + Sync {
-    /// Called by the connection's own task with the server's id: return soon.
+    /// Called with the server's id, by the connection's own task or the one that connects, and under no lock: return soon.
+    /// An observer that holds a [`Client`](crate::Client) keeps it alive for ever.
     fn observe(&self, server: &str, diagnostic: &Diagnostic);
 }
 
@@ -59,11 +61,6 @@ pub enum Diagnostic {
         /// Its message, redacted.
         message: Hidden,
     },
-    /// Notifications that Seawall does nothing with.
-    Notifications {
-        /// How many so far.
-        count: u64,
-    },
     /// A tool that was left out of the catalog (L7).
     QuarantinedTool {
         /// Its index in the listing, from 0.
@@ -76,7 +73,7 @@ pub enum Diagnostic {
 impl Diagnostic {
     /// What `tail` holds by now.
     #[must_use]
-    pub fn stderr(tail: &StderrTail) -> Self {
+    pub(crate) fn stderr(tail: &StderrTail) -> Self {
         Self::Stderr {
             tail: Hidden::new(tail.text()),
             lines: tail.lines(),
@@ -86,7 +83,7 @@ impl Diagnostic {
 
     /// A line of noise, redacted and then cut to [`MAX_NOISE_CHARS`] characters.
     #[must_use]
-    pub fn noise(kind: Noise, line: &[u8], redactor: &Redactor) -> Self {
+    pub(crate) fn noise(kind: Noise, line: &[u8], redactor: &Redactor) -> Self {
         let text = redactor.redact_bytes_lossy(line);
         Self::Noise {
             kind,
@@ -96,7 +93,7 @@ impl Diagnostic {
 
     /// An error that answers no request, redacted.
     #[must_use]
-    pub fn uncorrelated_error(error: &ErrorObject, redactor: &Redactor) -> Self {
+    pub(crate) fn uncorrelated_error(error: &ErrorObject, redactor: &Redactor) -> Self {
         Self::UncorrelatedError {
             code: error.code,
             message: Hidden::new(redactor.redact(&error.message)),
@@ -105,7 +102,7 @@ impl Diagnostic {
 
     /// An error that failed a request, redacted.
     #[must_use]
-    pub fn remote_error(error: &ErrorObject, redactor: &Redactor) -> Self {
+    pub(crate) fn remote_error(error: &ErrorObject, redactor: &Redactor) -> Self {
         Self::RemoteError {
             code: error.code,
             message: Hidden::new(redactor.redact(&error.message)),

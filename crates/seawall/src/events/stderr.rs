@@ -16,7 +16,7 @@ pub const WITHHELD_LINE: &str = "[line withheld]";
 ///
 /// **Invariant:** it holds at most one unfinished line, itself bounded, and about twice what it retains.
 #[derive(Default)]
-pub struct StderrTail {
+pub(crate) struct StderrTail {
     max_bytes: usize,
     /// Redacted lines, each with its newline; cut once it is twice as long as needed.
     kept: String,
@@ -30,7 +30,7 @@ pub struct StderrTail {
 impl StderrTail {
     /// Retains at most `max_bytes` bytes of redacted text.
     #[must_use]
-    pub fn new(max_bytes: usize) -> Self {
+    pub(crate) fn new(max_bytes: usize) -> Self {
         Self {
             max_bytes,
             ..Self::default()
@@ -38,7 +38,7 @@ impl StderrTail {
     }
 
     /// Takes what was read. Each line that it completes is redacted.
-    pub fn feed(&mut self, bytes: &[u8], redactor: &Redactor) {
+    pub(crate) fn feed(&mut self, bytes: &[u8], redactor: &Redactor) {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             match piece.strip_suffix(b"\n") {
                 Some(piece) => {
@@ -51,7 +51,7 @@ impl StderrTail {
     }
 
     /// At the end of stderr: what was left without a newline is a line too.
-    pub fn finish(&mut self, redactor: &Redactor) {
+    pub(crate) fn finish(&mut self, redactor: &Redactor) {
         if self.overlong || !self.line.is_empty() {
             self.end_line(redactor);
         }
@@ -59,19 +59,19 @@ impl StderrTail {
 
     /// The last complete lines, redacted, cut at the front to the bound and never inside a character.
     #[must_use]
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         last(&self.kept, self.max_bytes)
     }
 
     /// How many lines ended, withheld ones included.
     #[must_use]
-    pub fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
     /// How many lines were withheld for their length.
     #[must_use]
-    pub fn withheld(&self) -> u64 {
+    pub(crate) fn withheld(&self) -> u64 {
         self.withheld
     }
 

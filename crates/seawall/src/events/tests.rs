@@ -49,11 +49,7 @@ fn noise_is_redacted_before_it_is_cut() {
 /// R1: the message of an error is redacted.
 #[test]
 fn error_message_is_redacted_and_hidden() {
-    let error = ErrorObject {
-        code: -7,
-        message: format!("no {SECRET}"),
-        data: None,
-    };
+    let error = ErrorObject::new(-7, format!("no {SECRET}"), None);
     let expected = Hidden::new("no [redacted]");
     assert_eq!(
         Diagnostic::remote_error(&error, &redactor()),

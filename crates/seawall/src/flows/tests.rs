@@ -4,7 +4,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use proptest::prelude::*;
 use seawall_proto::connection::{ClientConfig, Connection, Time};
-use seawall_proto::mcp::{Catalog, ToolResult};
+use seawall_proto::mcp::Catalog;
 
 use super::*;
 
@@ -37,16 +37,6 @@ pub(crate) fn catalog(tools: &str) -> Arc<Catalog> {
             .catalog()
             .unwrap_or_else(|| panic!("no catalog: {reason:?}")),
     )
-}
-
-/// What a call yields that the server answered with this result.
-pub(crate) fn result(text: &str) -> ToolResult {
-    let mut connection = session(r#"{"name":"t","inputSchema":{"type":"object"}}"#);
-    let now = Time::from_epoch(Duration::ZERO);
-    let arguments = Json::check("{}").expect("an object");
-    let call = connection.call(now, "t", &arguments, None).expect("queued");
-    answer(&mut connection, 3, text);
-    connection.take(call).expect("ended").expect("usable")
 }
 
 fn three() -> Arc<Catalog> {

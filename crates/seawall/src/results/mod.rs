@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use jsonschema::{Draft, PatternOptions};
 use seawall_proto::Json;
-use seawall_proto::mcp::{ResultFault, Tool, ToolResult};
+use seawall_proto::mcp::ResultFault;
 
 mod graph;
 mod value;
@@ -117,7 +117,8 @@ impl OutputValidator {
         Ok(Self(Arc::new(Compiled { graph, validator })))
     }
 
-    /// Checks one `structuredContent`. Whether it needs a check is told by [`needs_check`].
+    /// Checks one `structuredContent`. The result of a tool that failed needs no check: it is the tool's data, whatever its
+    /// shape.
     ///
     /// # Errors
     /// [`ResultFault::Structured`] if the value breaks the schema; [`ResultFault::Unchecked`] if finding out would pass a
@@ -137,14 +138,6 @@ impl std::fmt::Debug for OutputValidator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OutputValidator").finish_non_exhaustive()
     }
-}
-
-/// Whether a result is to be checked: its tool declared an `outputSchema`, it has `structuredContent`, and it is not an
-/// `isError` result, which is the tool's data whatever its shape. A result without `structuredContent` passes: servers of
-/// every revision send such.
-#[must_use]
-pub fn needs_check(tool: &Tool, result: &ToolResult) -> bool {
-    tool.output_schema().is_some() && result.structured_content().is_some() && !result.is_error()
 }
 
 /// What the library yields; `None` if it panics, as it did on some hostile schemas. A server must not be able to take its

@@ -287,27 +287,3 @@ fn lone_surrogates_and_equal_keys_are_checked() {
         Ok(())
     );
 }
-
-/// S11: `isError` results, absent structured content and tools without an output schema are not checked; `null` is.
-#[test]
-fn what_needs_a_check() {
-    let catalog = crate::flows::tests::catalog(
-        r#"{"name":"with","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},{"name":"without","inputSchema":{"type":"object"}}"#,
-    );
-    let with = catalog.get("with").unwrap();
-    let result = crate::flows::tests::result;
-    assert!(needs_check(with, &result(r#"{"structuredContent":null}"#)));
-    assert!(needs_check(
-        with,
-        &result(r#"{"structuredContent":{},"isError":false}"#)
-    ));
-    assert!(!needs_check(
-        with,
-        &result(r#"{"structuredContent":1,"isError":true}"#)
-    ));
-    assert!(!needs_check(with, &result(r#"{"content":[]}"#)));
-    assert!(!needs_check(
-        catalog.get("without").unwrap(),
-        &result(r#"{"structuredContent":1}"#)
-    ));
-}

@@ -161,6 +161,28 @@ async fn a_flood_of_stderr_is_drained() {
     assert_eq!(client.report().stderr_lines, 100_000);
 }
 
+/// S12: what a server says last on stderr, as it is told to go, reaches the observer.
+#[tokio::test]
+async fn the_last_words_on_stderr_are_shown() {
+    let script = r#"trap 'echo goodbye >&2; exit 0' TERM
+read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}'
+read line; read line; echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}'
+while :; do sleep 0.05; done"#;
+    for _ in 0..5 {
+        let (client, recorder) =
+            observed(ServerConfig::stdio("test", "sh").args(["-c", script])).await;
+        client.expect("connects").close().await.expect("closes");
+        let words = recorder
+            .seen()
+            .into_iter()
+            .any(|diagnostic| match diagnostic {
+                Diagnostic::Stderr { tail, .. } => tail.reveal().contains("goodbye"),
+                _ => false,
+            });
+        assert!(words);
+    }
+}
+
 /// S7: a ping is answered with its exact id while a call is pending; another request is refused with -32601.
 #[tokio::test]
 async fn requests_of_the_server_are_answered() {

@@ -80,24 +80,31 @@ impl LineDecoder {
         if end > self.limit {
             return Err(FrameTooLong { limit: self.limit });
         }
-        if end < HAND_OVER_BYTES {
+        // A frame that would keep a buffer much larger than itself is copied too: what is held is what is counted (L8).
+        if end < HAND_OVER_BYTES || end < self.buffer.capacity() / 2 {
             let frame = Bytes::copy_from_slice(self.buffer.get(..end).unwrap_or_default());
             self.buffer.advance(newline + 1);
             return Ok(Some(frame));
         }
         let rest = self.buffer.split_off(newline + 1);
         let mut frame = std::mem::take(&mut self.buffer);
-        // The rest is shorter than a chunk: copying it keeps the frame the only owner of its buffer.
+        // Copying the rest keeps the frame the only owner of its buffer, which then shrinks to it in place.
         self.buffer.extend_from_slice(&rest);
         drop(rest);
         frame.truncate(end);
-        Ok(Some(frame.freeze()))
+        Ok(Some(Vec::from(frame).into_boxed_slice().into()))
     }
 
     /// How many bytes of an unfinished line are held.
     #[must_use]
     pub fn partial_bytes(&self) -> usize {
         self.buffer.len()
+    }
+
+    /// Forgets what was read.
+    pub fn clear(&mut self) {
+        self.buffer.clear();
+        self.searched = 0;
     }
 
     /// Lets go of memory that a long frame left behind; called when nothing is under way.

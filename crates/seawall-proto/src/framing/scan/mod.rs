@@ -27,6 +27,7 @@ pub enum Kind {
 
 /// What one pass found out about a whole text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scan {
     /// The kind of the root value.
     pub root: Kind,
@@ -38,6 +39,7 @@ pub struct Scan {
 
 /// A member or an element of a container at level 1 (the root) or level 2 (a member of the root object).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Child {
     /// 1 for a child of the root, 2 for a grandchild through an object. A child is told after its own children.
     pub level: u8,

@@ -25,6 +25,7 @@ pub struct Catalog {
 
 /// A tool that was left out (L7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Quarantined {
     /// Its place among all entries of all pages, from 0.
     pub index: usize,
@@ -39,6 +40,9 @@ pub enum CatalogFault {
     /// A page is not an object with an array `tools`.
     #[error("a page of its tool list has no `tools` array")]
     Page,
+    /// `tools` or `nextCursor` stands twice in a page.
+    #[error("a page of its tool list has the same key twice")]
+    DuplicateKey,
     /// `nextCursor` is neither a string nor null, or an empty one.
     #[error("`nextCursor` of its tool list is not a non-empty string")]
     Cursor,
@@ -116,8 +120,10 @@ impl CatalogBuilder {
     ) -> Result<Option<Json>, CatalogFault> {
         self.catalog.pages += 1;
         self.catalog.bytes += result.len();
-        let tools = result
-            .member("tools")
+        let [tools, cursor] = result
+            .pick(["tools", "nextCursor"])
+            .map_err(|_| CatalogFault::DuplicateKey)?;
+        let tools = tools
             .filter(|tools| tools.kind() == Kind::Array)
             .ok_or(CatalogFault::Page)?;
         let mut fault = None;
@@ -129,7 +135,7 @@ impl CatalogBuilder {
         if let Some(fault) = fault {
             return Err(fault);
         }
-        let Some(cursor) = result.member("nextCursor") else {
+        let Some(cursor) = cursor else {
             return Ok(None);
         };
         match cursor.kind() {

@@ -71,22 +71,15 @@ impl Tool {
         if raw.kind() != Kind::Object {
             return Err(ToolFault::NotAnObject);
         }
-        let [mut name, mut title, mut description, mut input, mut output] = [const { None }; 5];
-        let mut twice = false;
-        raw.children(|key, value| {
-            let slot = match key.map(|key| decode_string(key).text).as_deref() {
-                Some("name") => &mut name,
-                Some("title") => &mut title,
-                Some("description") => &mut description,
-                Some("inputSchema") => &mut input,
-                Some("outputSchema") => &mut output,
-                _ => return,
-            };
-            twice |= slot.replace(value).is_some();
-        });
-        if twice {
-            return Err(ToolFault::DuplicateKey);
-        }
+        let [name, title, description, input, output] = raw
+            .pick([
+                "name",
+                "title",
+                "description",
+                "inputSchema",
+                "outputSchema",
+            ])
+            .map_err(|_| ToolFault::DuplicateKey)?;
         let name_json = name.ok_or(ToolFault::NoName)?;
         let name = check_name(&name_json, limits)?;
         let title = text(title)?;

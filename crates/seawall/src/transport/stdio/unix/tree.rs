@@ -40,6 +40,7 @@ impl ProcessTree {
             stage: Stage::Untouched,
             failures: 0,
             failure: None,
+            waited: false,
         };
         Self(Arc::new(Tree {
             server: server.into(),
@@ -114,7 +115,7 @@ impl ProcessTree {
     }
 
     /// Kills the tree at once, and waits at most 100 ms for its exit. Synchronous; needs no runtime. What has not gone by
-    /// then is reaped later.
+    /// then is reaped later; another call kills again and does not wait again.
     pub(crate) fn kill_now(&self) {
         self.0.kill_now();
     }
@@ -142,6 +143,8 @@ struct State {
     stage: Stage,
     failures: u64,
     failure: Option<NotReaped>,
+    /// Whether a synchronous kill has waited for the exit.
+    waited: bool,
 }
 
 enum Life {
@@ -316,10 +319,16 @@ impl Tree {
 
     fn kill_now(&self) {
         sweep();
-        let until = std::time::Instant::now() + KILL_NOW_WAIT;
-        if let Life::Child(leader) = &mut self.state().life {
-            leader.signal(Signal::KILL);
-        }
+        let until = {
+            let mut state = self.state();
+            state.signal(Signal::KILL);
+            let wait = if std::mem::replace(&mut state.waited, true) {
+                Duration::ZERO
+            } else {
+                KILL_NOW_WAIT
+            };
+            std::time::Instant::now() + wait
+        };
         loop {
             {
                 let mut state = self.state();

@@ -80,7 +80,10 @@ impl Drop for Registration {
     fn drop(&mut self) {
         let mut watchdog = lock();
         watchdog.groups.remove(&self.token);
-        watchdog.tell(&Line::forgotten(self.token));
+        if let Some(shell) = &mut watchdog.shell {
+            // A drop starts no process: a watchdog that could not be told is replaced by the next child, or by `mend`.
+            shell.outdated |= shell.pipe.write(&Line::forgotten(self.token)).is_err();
+        }
     }
 }
 
@@ -113,6 +116,8 @@ struct Shell {
     child: Child,
     pipe: Arc<Pipe>,
     started: Instant,
+    /// Whether its list names a group that is gone.
+    outdated: bool,
 }
 
 fn lock() -> MutexGuard<'static, Watchdog> {
@@ -128,7 +133,7 @@ impl Watchdog {
         let lives = self
             .shell
             .as_mut()
-            .is_some_and(|shell| matches!(shell.child.try_wait(), Ok(None)));
+            .is_some_and(|shell| !shell.outdated && matches!(shell.child.try_wait(), Ok(None)));
         if !lives {
             self.replace();
         }
@@ -184,6 +189,7 @@ impl Shell {
             child,
             pipe: Arc::new(pipe),
             started: Instant::now(),
+            outdated: false,
         })
     }
 }
