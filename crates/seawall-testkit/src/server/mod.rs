@@ -1,6 +1,6 @@
 //! What `scripted-server` does: follows a script, serves, or echoes.
 //!
-//! **Invariant:** stdout is written only through [`emit`], one whole buffer at a time, so replies of several threads never mix.
+//! **Invariant:** stdout is written only through `emit`, one whole buffer at a time, so replies of several threads never mix.
 
 mod echo;
 mod run;
