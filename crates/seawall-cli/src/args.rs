@@ -142,7 +142,7 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {
-    /// The tool's flow, as `seawall tools` lists it: mcp/<server>/<tool>
+    /// The tool's flow, as `seawall tools` lists it: `mcp/<server>/<tool>`
     pub(crate) flow: String,
     /// Arguments, typed by the tool's input schema; they override those of --args
     #[arg(value_name = "key=value")]
