@@ -1,7 +1,7 @@
 //! A connection to one server, and the handle that callers hold.
 //!
 //! [`Client::connect`] starts the server, agrees on a revision, reads the catalog, and yields a handle that clones for
-//! nothing. One task per connection ([`driver`]) reads and keeps time; a call costs no task of its own, and one that is
+//! nothing. One task per connection (its driver) reads and keeps time; a call costs no task of its own, and one that is
 //! alone writes its own request.
 //!
 //! **Invariant:** no lock is held across an await.
