@@ -1,0 +1,72 @@
+//! The clients under measurement, each against a server it starts itself.
+
+mod drive;
+mod floor;
+mod rmcp;
+mod seawall;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use seawall_testkit::{Script, Serve, Until};
+
+use crate::measure::{pin, two_cores};
+use crate::plan::{Job, Kind, Load, Sample};
+
+/// The tool that the server has.
+const TOOL: &str = "echo";
+/// Raw JSON of the result that comes after a flood.
+const AFTER_FLOOD: &str = r#"{"content":[{"type":"text","text":"after the flood"}]}"#;
+
+/// Pins this process, then measures.
+pub(crate) fn measure(job: &Job) -> Result<Sample> {
+    let (own, other) = two_cores()?;
+    let server = Server::new(job, if job.cell.load == Load::Alone { own } else { other })?;
+    pin(own)?;
+    match job.kind {
+        Kind::Floor => floor::measure(job, &server),
+        Kind::Seawall => drive::measure(job, seawall::connect(&server)),
+        Kind::Rmcp => drive::measure(job, rmcp::connect(&server)),
+    }
+}
+
+/// The program to talk to.
+struct Server {
+    program: PathBuf,
+    args: Vec<String>,
+}
+
+impl Server {
+    fn new(job: &Job, core: usize) -> Result<Self> {
+        let mut args = vec!["server".to_owned(), core.to_string()];
+        if job.cell.load == Load::Flood {
+            let copy = "x".repeat(1 << 10);
+            let copies = job.cell.result_bytes / copy.len();
+            let script = Script::new()
+                .serve(Serve::new().tools([TOOL]).until(Until::Listed))
+                .expect("tools/call")
+                .flood(copy, copies as u64)
+                .write("\n")
+                .reply(AFTER_FLOOD);
+            args.extend(["script".to_owned(), serde_json::to_string(&script)?]);
+        } else {
+            let bytes = job.cell.result_bytes.to_string();
+            args.extend(["echo".to_owned(), "--bytes".to_owned(), bytes]);
+        }
+        Ok(Self {
+            program: std::env::current_exe()?,
+            args,
+        })
+    }
+
+    fn command(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args);
+        command
+    }
+
+    fn program(&self) -> OsString {
+        self.program.clone().into_os_string()
+    }
+}
