@@ -116,10 +116,7 @@ impl Alone {
         let at = |per_cent: usize| {
             let index = self.seconds.len() * per_cent / 100;
             let last = self.seconds.len().saturating_sub(1);
-            self.seconds
-                .get(index.min(last))
-                .copied()
-                .map(f64::from)
+            self.seconds.get(index.min(last)).copied().map(f64::from)
         };
         Ok(Sample {
             calls: self.seconds.len() as u64,

@@ -31,7 +31,10 @@ impl Results {
         let row = self.rows.iter().find(|(other, _)| *other == cell);
         let samples = row.and_then(|(_, row)| row.samples.get(kind.name()));
         let samples = samples.map_or(&[][..], Vec::as_slice);
-        samples.iter().map(|sample| sample.as_ref().ok().copied()).collect()
+        samples
+            .iter()
+            .map(|sample| sample.as_ref().ok().copied())
+            .collect()
     }
 
     /// Every failure, in words.
@@ -43,7 +46,10 @@ impl Results {
                 let count = failed.clone().count();
                 if let Some(reason) = failed.last() {
                     let of = samples.len();
-                    failures.push(format!("{name}, {}: {count} of {of} failed: {reason}", cell.label()));
+                    failures.push(format!(
+                        "{name}, {}: {count} of {of} failed: {reason}",
+                        cell.label()
+                    ));
                 }
             }
         }
@@ -54,17 +60,26 @@ impl Results {
 /// Measures everything.
 pub(crate) fn run(effort: &Effort) -> Result<Results> {
     let mut results = Results {
-        rows: cells().into_iter().map(|cell| (cell, Row::default())).collect(),
+        rows: cells()
+            .into_iter()
+            .map(|cell| (cell, Row::default()))
+            .collect(),
     };
     for repetition in 0..effort.repetitions {
         for (cell, row) in &mut results.rows {
-            say(&format!("{} of {}: {}\n", repetition + 1, effort.repetitions, cell.label()));
+            say(&format!(
+                "{} of {}: {}\n",
+                repetition + 1,
+                effort.repetitions,
+                cell.label()
+            ));
             // Nobody is always first.
             for turn in 0..Kind::ALL.len() {
                 let Some(&kind) = Kind::ALL.get((turn + repetition) % Kind::ALL.len()) else {
                     continue;
                 };
-                let sample = measure(&effort.job(kind, *cell)).map_err(|error| format!("{error:#}"));
+                let sample =
+                    measure(&effort.job(kind, *cell)).map_err(|error| format!("{error:#}"));
                 if let Err(reason) = &sample {
                     say(&format!("  {}: {reason}\n", kind.name()));
                 }
@@ -92,7 +107,12 @@ fn measure(job: &Job) -> Result<Sample> {
     let output = output?;
     if !status.success() {
         let mut reason = String::new();
-        child.stderr.take().context("no stderr")?.take(1 << 16).read_to_string(&mut reason)?;
+        child
+            .stderr
+            .take()
+            .context("no stderr")?
+            .take(1 << 16)
+            .read_to_string(&mut reason)?;
         bail!("{}", reason.trim());
     }
     Ok(serde_json::from_slice(&output)?)

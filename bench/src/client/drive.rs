@@ -56,7 +56,11 @@ async fn in_flight<C: Caller>(job: &Job, caller: &C, calls: usize) -> Result<Sam
         tasks.spawn(async move {
             loop {
                 caller.call().await?;
-                if !window.lock().unwrap_or_else(PoisonError::into_inner).called(1) {
+                if !window
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .called(1)
+                {
                     return anyhow::Ok(());
                 }
             }

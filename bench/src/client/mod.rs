@@ -5,7 +5,6 @@ mod floor;
 mod rmcp;
 mod seawall;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -22,7 +21,14 @@ const AFTER_FLOOD: &str = r#"{"content":[{"type":"text","text":"after the flood"
 /// Pins this process, then measures.
 pub(crate) fn measure(job: &Job) -> Result<Sample> {
     let (own, other) = two_cores()?;
-    let server = Server::new(job, if job.cell.load == Load::Alone { own } else { other })?;
+    let server = Server::new(
+        job,
+        if job.cell.load == Load::Alone {
+            own
+        } else {
+            other
+        },
+    )?;
     pin(own)?;
     match job.kind {
         Kind::Floor => floor::measure(job, &server),
@@ -64,9 +70,5 @@ impl Server {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args);
         command
-    }
-
-    fn program(&self) -> OsString {
-        self.program.clone().into_os_string()
     }
 }

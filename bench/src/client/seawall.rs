@@ -1,19 +1,34 @@
 //! Seawall's client.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, ensure};
+use seawall::config::ServerConfig;
+use seawall::{Arguments, Client};
 
 use super::drive::Caller;
-use super::Server;
+use super::{Server, TOOL};
 
 #[derive(Clone)]
-pub(super) struct Seawall;
+pub(super) struct Seawall {
+    client: Client,
+}
 
-pub(super) async fn connect(_server: &Server) -> Result<Seawall> {
-    bail!("not there yet")
+pub(super) async fn connect(server: &Server) -> Result<Seawall> {
+    let program = server
+        .program
+        .to_str()
+        .context("a path that is not UTF-8")?;
+    let config = ServerConfig::stdio("bench", program)
+        .args(&server.args)
+        .build()?;
+    Ok(Seawall {
+        client: Client::connect(config).await?,
+    })
 }
 
 impl Caller for Seawall {
     async fn call(&self) -> Result<()> {
-        bail!("not there yet")
+        let result = self.client.call(TOOL, Arguments::text("{}")).await?;
+        ensure!(!result.is_error(), "the tool failed");
+        Ok(())
     }
 }

@@ -119,13 +119,20 @@ fn legend(chart: &mut String) -> fmt::Result {
 fn draw_panel(chart: &mut String, panel: &Panel, top: f64) -> fmt::Result {
     let scale = (RIGHT - LEFT) / panel.longest();
     let title = panel.title;
-    writeln!(chart, r#"<text class="title" x="16" y="{:.0}">{title}</text>"#, top + 18.0)?;
+    writeln!(
+        chart,
+        r#"<text class="title" x="16" y="{:.0}">{title}</text>"#,
+        top + 18.0
+    )?;
     let first = top + 34.0;
     let mut y = first;
     for group in &panel.groups {
         let label = &group.label;
         let (label_x, label_y) = (LEFT - 12.0, y + BAR + 5.0);
-        writeln!(chart, r#"<text x="{label_x:.0}" y="{label_y:.0}" text-anchor="end">{label}</text>"#)?;
+        writeln!(
+            chart,
+            r#"<text x="{label_x:.0}" y="{label_y:.0}" text-anchor="end">{label}</text>"#
+        )?;
         for (index, (kind, ratio)) in group.ratios.iter().enumerate() {
             let bar_y = if index == 0 { y } else { y + BAR + 2.0 };
             draw_bar(chart, *kind, *ratio, bar_y, scale)?;
@@ -145,7 +152,11 @@ fn draw_bar(chart: &mut String, kind: Kind, ratio: Option<f64>, y: f64, scale: f
     let text_y = y + BAR - 2.5;
     let Some(ratio) = ratio else {
         let x = LEFT + 6.0;
-        return writeln!(chart, r#"<text x="{x:.0}" y="{text_y:.1}">{}: failed</text>"#, kind.name());
+        return writeln!(
+            chart,
+            r#"<text x="{x:.0}" y="{text_y:.1}">{}: failed</text>"#,
+            kind.name()
+        );
     };
     let class = kind.name().to_ascii_lowercase();
     let width = ratio * scale;

@@ -58,11 +58,22 @@ impl Figure {
 /// A figure's spread, if any repetition gave it.
 pub(super) fn spread(results: &Results, cell: Cell, kind: Kind, figure: Figure) -> Option<Spread> {
     let samples = results.samples(cell, kind);
-    Spread::of(samples.iter().flatten().filter_map(|sample| figure.of(sample)))
+    Spread::of(
+        samples
+            .iter()
+            .flatten()
+            .filter_map(|sample| figure.of(sample)),
+    )
 }
 
 /// One client's figure divided by another's, repetition by repetition: what drifts hits both.
-pub(super) fn ratio(results: &Results, cell: Cell, figure: Figure, of: Kind, by: Kind) -> Option<Spread> {
+pub(super) fn ratio(
+    results: &Results,
+    cell: Cell,
+    figure: Figure,
+    of: Kind,
+    by: Kind,
+) -> Option<Spread> {
     let upper = results.samples(cell, of);
     let lower = results.samples(cell, by);
     Spread::of(upper.iter().zip(&lower).filter_map(|(upper, lower)| {

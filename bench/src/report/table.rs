@@ -43,7 +43,10 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
         "{cores} cores of {cpu}, Linux {kernel}, {rustc}, rmcp 3.11.0. Medians of {repetitions} repetitions, least and most of\n\
          them in brackets; a ratio is the median of the repetitions' own ratios.\n"
     )?;
-    writeln!(page, "![Seawall and rmcp, relative to the floor](performance.svg)\n")?;
+    writeln!(
+        page,
+        "![Seawall and rmcp, relative to the floor](performance.svg)\n"
+    )?;
 
     writeln!(page, "### One call at a time\n")?;
     head(page, "result")?;
@@ -51,9 +54,25 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
         let cell = Cell::new(Load::Alone, bytes);
         let most = if bytes < 1_000_000 { 1.6 } else { 1.15 };
         let name = size(bytes);
-        row(page, results, cell, &name, "median", Figure::Median, &[Aim::AtMostFloors(most)])?;
+        row(
+            page,
+            results,
+            cell,
+            &name,
+            "median",
+            Figure::Median,
+            &[Aim::AtMostFloors(most)],
+        )?;
         row(page, results, cell, "", "p99", Figure::P99, &[])?;
-        row(page, results, cell, "", "CPU per call", Figure::CpuPerCall, &[Aim::AtMostFloors(2.2)])?;
+        row(
+            page,
+            results,
+            cell,
+            "",
+            "CPU per call",
+            Figure::CpuPerCall,
+            &[Aim::AtMostFloors(2.2)],
+        )?;
     }
 
     writeln!(page, "\n### In flight\n")?;
@@ -71,8 +90,24 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
                 aims.push(Aim::AtLeastRmcps(4.5));
             }
             let name = format!("{} × {calls}", size(bytes));
-            row(page, results, cell, &name, "calls per second", Figure::CallsPerSecond, &aims)?;
-            row(page, results, cell, "", "CPU per call", Figure::CpuPerCall, &[])?;
+            row(
+                page,
+                results,
+                cell,
+                &name,
+                "calls per second",
+                Figure::CallsPerSecond,
+                &aims,
+            )?;
+            row(
+                page,
+                results,
+                cell,
+                "",
+                "CPU per call",
+                Figure::CpuPerCall,
+                &[],
+            )?;
         }
     }
 
@@ -81,13 +116,45 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
     writeln!(page, "| --- | ---: | ---: | ---: | --- |")?;
     let crowd = Cell::new(Load::InFlight(1_024), 1_000_000);
     let l8 = [Aim::AtMostMib(64.0 + 32.0)];
-    memory(page, results, THOUSAND, "idle, connected", Figure::Idle, &[])?;
-    memory(page, results, THOUSAND, "1 000 calls in flight, 100 B each", Figure::AboveIdle, &[])?;
-    memory(page, results, crowd, "1 024 calls in flight, 1 MB each", Figure::AboveIdle, &l8)?;
-    memory(page, results, FLOOD, "1 GiB without a newline", Figure::AboveIdle, &[Aim::AtMostMib(16.0)])?;
+    memory(
+        page,
+        results,
+        THOUSAND,
+        "idle, connected",
+        Figure::Idle,
+        &[],
+    )?;
+    memory(
+        page,
+        results,
+        THOUSAND,
+        "1 000 calls in flight, 100 B each",
+        Figure::AboveIdle,
+        &[],
+    )?;
+    memory(
+        page,
+        results,
+        crowd,
+        "1 024 calls in flight, 1 MB each",
+        Figure::AboveIdle,
+        &l8,
+    )?;
+    memory(
+        page,
+        results,
+        FLOOD,
+        "1 GiB without a newline",
+        Figure::AboveIdle,
+        &[Aim::AtMostMib(16.0)],
+    )?;
     writeln!(page)?;
     for kind in Kind::ALL {
-        let how = results.samples(FLOOD, kind).into_iter().flatten().find_map(|sample| sample.flood);
+        let how = results
+            .samples(FLOOD, kind)
+            .into_iter()
+            .flatten()
+            .find_map(|sample| sample.flood);
         let how = match how {
             None => continue,
             Some(Flooded::Answered) => "read it all, then took the result that came after it",
@@ -106,7 +173,10 @@ fn head(page: &mut String, first: &str) -> std::fmt::Result {
         page,
         "| {first} | | floor | Seawall | rmcp | Seawall ÷ floor | rmcp ÷ floor | aim for Seawall |"
     )?;
-    writeln!(page, "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    writeln!(
+        page,
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"
+    )
 }
 
 fn row(
@@ -124,7 +194,11 @@ fn row(
     }
     for kind in [Kind::Seawall, Kind::Rmcp] {
         let ratio = ratio(results, cell, figure, kind, Kind::Floor);
-        write!(page, " {} |", ratio.map_or_else(|| ABSENT.to_owned(), ratio_text))?;
+        write!(
+            page,
+            " {} |",
+            ratio.map_or_else(|| ABSENT.to_owned(), ratio_text)
+        )?;
     }
     writeln!(page, " {} |", aims_text(results, cell, figure, aims))
 }
@@ -171,7 +245,10 @@ fn ratio_text(ratio: Spread) -> String {
 }
 
 fn aims_text(results: &Results, cell: Cell, figure: Figure, aims: &[Aim]) -> String {
-    let texts: Vec<String> = aims.iter().map(|aim| aim.text(results, cell, figure)).collect();
+    let texts: Vec<String> = aims
+        .iter()
+        .map(|aim| aim.text(results, cell, figure))
+        .collect();
     texts.join("; ")
 }
 
