@@ -27,22 +27,27 @@ pub(super) fn measure<C: Caller>(
     runtime.block_on(async {
         let caller = connect.await.context("cannot connect")?;
         match job.cell.load {
-            Load::Alone => alone(job, &caller).await,
+            Load::Alone => alone(job, caller).await,
             Load::InFlight(calls) => in_flight(job, &caller, calls).await,
             Load::Flood => flood(&caller).await,
         }
     })
 }
 
-async fn alone<C: Caller>(job: &Job, caller: &C) -> Result<Sample> {
+/// One task that calls without a pause.
+async fn alone<C: Caller>(job: &Job, caller: C) -> Result<Sample> {
     caller.call().await?;
     let mut alone = Alone::begin(job)?;
-    loop {
-        caller.call().await?;
-        if !alone.called() {
-            return alone.finish();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        loop {
+            caller.call().await?;
+            if !alone.called() {
+                return alone.finish();
+            }
         }
-    }
+    });
+    tasks.join_next().await.context("no call was made")??
 }
 
 /// So many tasks, each calling without a pause.

@@ -1,11 +1,12 @@
-//! The floor: write the line, read the line, match nothing.
+//! The floor: write the line, read the line, match nothing. The plainest program that one would write with the standard
+//! library: `write_all`, then `BufReader::read_until` into one line that is used again.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
@@ -38,12 +39,13 @@ fn alone(job: &Job, pipes: &mut Pipes) -> Result<Sample> {
     }
 }
 
-/// One thread reads what is there, writes what may be outstanding, and waits only when neither was possible.
+/// One thread, which waits for the server only when nothing can be written: a server that waits for its output to be
+/// read, while this waits for its input to be, would be a deadlock.
 fn in_flight(job: &Job, pipes: &mut Pipes, calls: u64) -> Result<Sample> {
     pipes.call()?;
     let mut window = Window::begin(job)?;
     set_nonblocking(&pipes.stdin)?;
-    set_nonblocking(&pipes.stdout)?;
+    let mut chunk = vec![0; READ_BYTES];
     let mut batch = Vec::with_capacity(WRITE_BYTES + 256);
     let mut written = 0;
     let mut outstanding = 0;
@@ -53,29 +55,37 @@ fn in_flight(job: &Job, pipes: &mut Pipes, calls: u64) -> Result<Sample> {
             put_call(&mut batch, pipes.next_id);
             outstanding += 1;
         }
-        let wrote = would_block(pipes.stdin.write(batch.get(written..).unwrap_or_default()))?;
-        written += wrote.unwrap_or(0);
-        if written == batch.len() {
-            batch.clear();
-            written = 0;
+        if written < batch.len() {
+            let rest = batch.get(written..).unwrap_or_default();
+            match pipes.stdin.write(rest) {
+                Ok(bytes) => written += bytes,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let mut ends = [
+                        PollFd::new(pipes.stdout.get_ref(), PollFlags::IN),
+                        PollFd::new(&pipes.stdin, PollFlags::OUT),
+                    ];
+                    poll(&mut ends, None)?;
+                    if ends.first().is_none_or(|end| end.revents().is_empty()) {
+                        continue;
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if written == batch.len() {
+                batch.clear();
+                written = 0;
+            }
         }
-        match would_block(pipes.stdout.read(&mut pipes.buffer))? {
-            Some(0) => bail!("the server is gone"),
-            Some(read) => {
-                let lines = memchr_iter(b'\n', pipes.buffer.get(..read).unwrap_or_default());
-                let replies = lines.count() as u64;
-                outstanding -= replies;
-                if !window.called(replies) {
-                    return window.finish();
-                }
-            }
-            None => {
-                let mut ends = vec![PollFd::new(&pipes.stdout, PollFlags::IN)];
-                if !batch.is_empty() {
-                    ends.push(PollFd::new(&pipes.stdin, PollFlags::OUT));
-                }
-                poll(&mut ends, None)?;
-            }
+        // Something is outstanding, or readable: this read ends.
+        let read = pipes.stdout.get_mut().read(&mut chunk)?;
+        if read == 0 {
+            bail!("the server is gone");
+        }
+        let lines = memchr_iter(b'\n', chunk.get(..read).unwrap_or_default());
+        let replies = lines.count() as u64;
+        outstanding -= replies;
+        if !window.called(replies) {
+            return window.finish();
         }
     }
 }
@@ -87,21 +97,17 @@ fn flood(pipes: &mut Pipes) -> Result<Sample> {
     let mut line = Vec::new();
     put_call(&mut line, pipes.next_id);
     pipes.stdin.write_all(&line)?;
-    loop {
-        let read = pipes.stdout.read(&mut pipes.buffer)?;
-        let bytes = pipes.buffer.get(..read).unwrap_or_default();
-        if read == 0 || memchr(b'\n', bytes).is_some() {
-            return flooded(&memory, begun, Flooded::Answered);
-        }
-    }
+    // The line is not kept: the floor shows what is there without any client.
+    pipes.stdout.skip_until(b'\n')?;
+    flooded(&memory, begun, Flooded::Answered)
 }
 
 struct Pipes {
     stdin: ChildStdin,
-    stdout: ChildStdout,
+    stdout: BufReader<ChildStdout>,
     next_id: u64,
-    /// The latest line, or the latest bytes; it is as long as the longest line so far.
-    buffer: Vec<u8>,
+    /// The latest line.
+    line: Vec<u8>,
 }
 
 impl Pipes {
@@ -113,9 +119,9 @@ impl Pipes {
             .spawn()?;
         let mut pipes = Self {
             stdin: child.stdin.take().context("no stdin")?,
-            stdout: child.stdout.take().context("no stdout")?,
+            stdout: BufReader::new(child.stdout.take().context("no stdout")?),
             next_id: 0,
-            buffer: vec![0; READ_BYTES],
+            line: Vec::new(),
         };
         pipes.exchange(br#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor","version":"0"}}}
 "#)?;
@@ -140,20 +146,10 @@ impl Pipes {
     /// Writes a line and reads a line.
     fn exchange(&mut self, line: &[u8]) -> io::Result<()> {
         self.stdin.write_all(line)?;
-        let mut filled = 0;
-        loop {
-            if self.buffer.len() - filled < READ_BYTES / 2 {
-                self.buffer.resize(self.buffer.len() * 2, 0);
-            }
-            let rest = self.buffer.get_mut(filled..).unwrap_or_default();
-            let read = self.stdout.read(rest)?;
-            if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            if memchr(b'\n', rest.get(..read).unwrap_or_default()).is_some() {
-                return Ok(());
-            }
-            filled += read;
+        self.line.clear();
+        match self.stdout.read_until(b'\n', &mut self.line)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
         }
     }
 }
@@ -171,12 +167,4 @@ fn set_nonblocking(end: impl std::os::fd::AsFd) -> Result<()> {
     let flags = fcntl_getfl(&end)?;
     fcntl_setfl(&end, flags | OFlags::NONBLOCK)?;
     Ok(())
-}
-
-fn would_block(done: io::Result<usize>) -> io::Result<Option<usize>> {
-    match done {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-        Err(error) => Err(error),
-    }
 }
