@@ -42,9 +42,9 @@ impl Results {
         let mut failures = Vec::new();
         for (cell, row) in &self.rows {
             for (name, samples) in &row.samples {
-                let failed = samples.iter().filter_map(|sample| sample.as_ref().err());
+                let mut failed = samples.iter().filter_map(|sample| sample.as_ref().err());
                 let count = failed.clone().count();
-                if let Some(reason) = failed.last() {
+                if let Some(reason) = failed.next_back() {
                     let of = samples.len();
                     failures.push(format!(
                         "{name}, {}: {count} of {of} failed: {reason}",

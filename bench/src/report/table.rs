@@ -13,13 +13,13 @@ const MIB: f64 = 1_048_576.0;
 /// Where a figure of Seawall's shall be.
 enum Aim {
     /// Divided by the floor's.
-    AtMostFloors(f64),
+    FloorsOrLess(f64),
     /// Divided by the floor's.
-    AtLeastFloors(f64),
+    FloorsOrMore(f64),
     /// Divided by rmcp's.
-    AtLeastRmcps(f64),
+    RmcpsOrMore(f64),
     /// Itself, in MiB.
-    AtMostMib(f64),
+    MibOrLess(f64),
 }
 
 /// Everything, as Markdown.
@@ -61,7 +61,7 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
             &name,
             "median",
             Figure::Median,
-            &[Aim::AtMostFloors(most)],
+            &[Aim::FloorsOrLess(most)],
         )?;
         row(page, results, cell, "", "p99", Figure::P99, &[])?;
         row(
@@ -71,7 +71,7 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
             "",
             "CPU per call",
             Figure::CpuPerCall,
-            &[Aim::AtMostFloors(2.2)],
+            &[Aim::FloorsOrLess(2.2)],
         )?;
     }
 
@@ -85,9 +85,9 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
                 (100, _) => 0.5,
                 _ => 1.0,
             };
-            let mut aims = vec![Aim::AtLeastFloors(least)];
+            let mut aims = vec![Aim::FloorsOrMore(least)];
             if bytes == 100 {
-                aims.push(Aim::AtLeastRmcps(4.5));
+                aims.push(Aim::RmcpsOrMore(4.5));
             }
             let name = format!("{} × {calls}", size(bytes));
             row(
@@ -115,7 +115,7 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
     writeln!(page, "| | floor | Seawall | rmcp | aim for Seawall |")?;
     writeln!(page, "| --- | ---: | ---: | ---: | --- |")?;
     let crowd = Cell::new(Load::InFlight(1_024), 1_000_000);
-    let l8 = [Aim::AtMostMib(64.0 + 32.0)];
+    let l8 = [Aim::MibOrLess(64.0 + 32.0)];
     memory(
         page,
         results,
@@ -146,7 +146,7 @@ fn write(page: &mut String, results: &Results, machine: &Machine) -> std::fmt::R
         FLOOD,
         "1 GiB without a newline",
         Figure::AboveIdle,
-        &[Aim::AtMostMib(16.0)],
+        &[Aim::MibOrLess(16.0)],
     )?;
     writeln!(page)?;
     for kind in Kind::ALL {
@@ -256,21 +256,21 @@ impl Aim {
     fn text(&self, results: &Results, cell: Cell, figure: Figure) -> String {
         let by = |kind| ratio(results, cell, figure, Kind::Seawall, kind).map(|ratio| ratio.median);
         match *self {
-            Self::AtMostFloors(most) => {
+            Self::FloorsOrLess(most) => {
                 let met = by(Kind::Floor).map(|value| value <= most);
                 format!("at most {most}: {}", verdict(met))
             }
-            Self::AtLeastFloors(least) => {
+            Self::FloorsOrMore(least) => {
                 let met = by(Kind::Floor).map(|value| value >= least);
                 format!("at least {least}: {}", verdict(met))
             }
-            Self::AtLeastRmcps(least) => {
+            Self::RmcpsOrMore(least) => {
                 let value = by(Kind::Rmcp);
                 let met = verdict(value.map(|value| value >= least));
                 let value = value.map_or_else(|| ABSENT.to_owned(), |value| format!("{value:.1}"));
                 format!("at least {least} × rmcp: {met} ({value})")
             }
-            Self::AtMostMib(most) => {
+            Self::MibOrLess(most) => {
                 let value = spread(results, cell, Kind::Seawall, figure);
                 let met = value.map(|value| value.most <= most * MIB);
                 format!("at most {most} MiB: {}", verdict(met))
