@@ -27,14 +27,18 @@ impl Machine {
         Self {
             cpu: models.join(", "),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
-            kernel: fs::read_to_string("/proc/sys/kernel/osrelease")
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
+            kernel: kernel(),
             rustc: rustc(),
             repetitions: effort.repetitions,
         }
     }
+}
+
+/// `6.18.44`, without what a distribution appends.
+fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let version = release.trim().split('-').next();
+    version.unwrap_or_default().to_owned()
 }
 
 /// `rustc 1.95.0`, without the rest.
