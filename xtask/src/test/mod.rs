@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the peers, then every test of the workspace.
+//! `cargo xtask test`: the peers, then every test of the workspace, then the tests that need the peers.
 
 #[cfg(test)]
 mod tests;
@@ -14,26 +14,47 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         Ok((cache, _)) => cache,
         Err(error) => return peers::fail(&error),
     };
+    let narrowed = names_package(arguments);
+    let mut all = arguments.to_vec();
+    if !narrowed {
+        all.insert(0, "--workspace".to_owned());
+    }
+    if let Err(failed) = cargo_test(&cache, &all) {
+        return failed;
+    }
+    if narrowed {
+        return ExitCode::SUCCESS;
+    }
+    let of_cargo = arguments
+        .iter()
+        .take_while(|argument| *argument != "--")
+        .cloned();
+    let with_peers = "-p seawall-cli --test it -- --ignored peers::".split(' ');
+    let with_peers: Vec<String> = of_cargo.chain(with_peers.map(str::to_owned)).collect();
+    match cargo_test(&cache, &with_peers) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => failed,
+    }
+}
+
+fn cargo_test(cache: &std::path::Path, arguments: &[String]) -> Result<(), ExitCode> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .current_dir(crate::tree::root())
         .arg("test")
+        .args(arguments)
         .env(peers::VARIABLE, cache);
-    if !names_package(arguments) {
-        cargo.arg("--workspace");
-    }
-    cargo.args(arguments);
     match cargo.status() {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => ExitCode::from(
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(ExitCode::from(
             status
                 .code()
                 .and_then(|code| u8::try_from(code).ok())
                 .unwrap_or(1),
-        ),
+        )),
         Err(error) => {
             talk::say(format_args!("test: cargo cannot be run: {error}"));
-            ExitCode::FAILURE
+            Err(ExitCode::FAILURE)
         }
     }
 }
