@@ -29,6 +29,8 @@ pub struct LineDecoder {
     /// The bytes before this offset hold no newline.
     searched: usize,
     limit: usize,
+    /// The length of the last frame that was handed over: a line that outgrows a chunk is expected to be as long.
+    expected: usize,
 }
 
 impl LineDecoder {
@@ -39,6 +41,7 @@ impl LineDecoder {
             buffer: BytesMut::new(),
             searched: 0,
             limit,
+            expected: 0,
         }
     }
 
@@ -47,8 +50,19 @@ impl LineDecoder {
     ///
     /// Call [`next_frame`](Self::next_frame) until `None` between two reads, else the bound on memory is the caller's.
     pub fn read_buffer(&mut self) -> &mut BytesMut {
-        if self.buffer.capacity() - self.buffer.len() < READ_CHUNK_BYTES {
+        let held = self.buffer.len();
+        if held < READ_CHUNK_BYTES {
             self.buffer.reserve(READ_CHUNK_BYTES);
+        } else if self.buffer.capacity() - held < READ_CHUNK_BYTES {
+            // Doubling, but to the expected length at once, and never past what a frame may have: so a frame is copied
+            // little as it grows, and its buffer is not much longer than itself.
+            let longest = self.limit.saturating_add(READ_CHUNK_BYTES);
+            let wanted = (2 * held)
+                .max(self.expected + READ_CHUNK_BYTES)
+                .min(longest);
+            let mut grown = BytesMut::with_capacity(wanted.max(held + READ_CHUNK_BYTES));
+            grown.extend_from_slice(&self.buffer);
+            self.buffer = grown;
         }
         &mut self.buffer
     }
@@ -86,11 +100,11 @@ impl LineDecoder {
             self.buffer.advance(newline + 1);
             return Ok(Some(frame));
         }
-        let rest = self.buffer.split_off(newline + 1);
+        self.expected = end;
         let mut frame = std::mem::take(&mut self.buffer);
-        // Copying the rest keeps the frame the only owner of its buffer, which then shrinks to it in place.
-        self.buffer.extend_from_slice(&rest);
-        drop(rest);
+        // Copying what follows keeps the frame the only owner of its buffer, which then shrinks to it in place.
+        self.buffer
+            .extend_from_slice(frame.get(newline + 1..).unwrap_or_default());
         frame.truncate(end);
         Ok(Some(Vec::from(frame).into_boxed_slice().into()))
     }
