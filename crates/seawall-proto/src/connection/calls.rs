@@ -1,6 +1,7 @@
 //! Calls and their ledger: `Queued → Dispatched → Ended`, and nothing else decides an outcome (O2).
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -95,10 +96,31 @@ struct Pending {
     progress: Option<Progress>,
 }
 
+/// Spreads ids that we gave out ourselves, one after the other: nobody can choose them to collide.
+#[derive(Debug, Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        // Fibonacci hashing: neighbours go far apart, in the high bits too, which the table looks at.
+        self.0 = (self.0 ^ id).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
 /// All calls that have not ended, or whose result nobody took.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    entries: HashMap<u64, Pending>,
+    entries: HashMap<u64, Pending, BuildHasherDefault<IdHasher>>,
     deadlines: BTreeSet<(Time, u64)>,
     result_bytes: usize,
     /// Wakers of calls that something happened to.

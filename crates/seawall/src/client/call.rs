@@ -24,7 +24,8 @@ use crate::flows::Digest;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call {
     client: Client,
-    tool: String,
+    /// Where its flow stands; `None` if no such tool is published.
+    position: Option<usize>,
     stage: Stage,
     timeout: Option<Duration>,
     digest: Option<Digest>,
@@ -41,10 +42,10 @@ enum Stage {
 }
 
 impl Call {
-    pub(super) fn new(client: Client, tool: String, arguments: Arguments) -> Self {
+    pub(super) fn new(client: Client, position: Option<usize>, arguments: Arguments) -> Self {
         Self {
             client,
-            tool,
+            position,
             stage: Stage::Unsent(arguments),
             timeout: None,
             digest: None,
@@ -109,7 +110,10 @@ impl Call {
     /// Checks what can be checked without the server, and hands the call to the connection.
     fn begin(&self, arguments: Arguments) -> Result<CallId, Error> {
         let failed = |error| self.client.error(ErrorKind::Call(error));
-        let Some(flow) = self.client.flow_of_tool(&self.tool) else {
+        let found = self
+            .position
+            .and_then(|position| Some((position, self.client.handle.flows.get(position)?)));
+        let Some((position, flow)) = found else {
             return Err(failed(CallError::UnknownTool));
         };
         let arguments = arguments.into_json().map_err(failed)?;
@@ -120,14 +124,14 @@ impl Call {
         {
             return Err(self.client.error(ErrorKind::StaleDeclaration));
         }
-        self.client.output_validator(&self.tool)?;
+        self.client.output_validator(position)?;
         let mut guard = self.client.handle.shared.lock();
         let now = guard.now();
         let state = guard.state();
         let alone = state.connection.is_idle_out() && state.connection.pending_calls() == 0;
         let begun = state
             .connection
-            .call(now, &self.tool, &arguments, self.timeout);
+            .call(now, flow.tool(), &arguments, self.timeout);
         if alone {
             // Nothing else is under way, so the request is written here and the driver is spared a turn. Otherwise the
             // driver writes what gathered in one go.
@@ -143,7 +147,8 @@ impl Call {
         let result = result.map_err(failed)?;
         if !result.is_error()
             && let Some(structured) = result.structured_content()
-            && let Some(validator) = self.client.output_validator(&self.tool)?
+            && let Some(position) = self.position
+            && let Some(validator) = self.client.output_validator(position)?
         {
             validator
                 .check(structured)
@@ -207,7 +212,7 @@ impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Call")
             .field("server", &self.client.server())
-            .field("tool", &self.tool)
+            .field("position", &self.position)
             .finish_non_exhaustive()
     }
 }

@@ -76,17 +76,11 @@ struct Handle {
     session: Arc<Session>,
     catalog: Arc<Catalog>,
     flows: Vec<Flow>,
-    /// What is published of the catalog, by the tool's name.
-    published: HashMap<String, Published>,
+    /// Where the flow of each published tool stands, by the tool's name.
+    published: HashMap<String, usize>,
+    /// The validator of each flow's output, compiled when a call first needs it (S11).
+    validators: Vec<OnceLock<Result<Option<OutputValidator>, UnusableSchema>>>,
     stderr: Arc<StderrCount>,
-}
-
-/// A published tool.
-struct Published {
-    /// Where its flow stands.
-    flow: usize,
-    /// The validator of its output, compiled when a call first needs it (S11).
-    validator: OnceLock<Result<Option<OutputValidator>, UnusableSchema>>,
 }
 
 impl Client {
@@ -140,11 +134,17 @@ impl Client {
     /// The flow of this name, `<prefix>/<tool>`, or of the tool of this name.
     #[must_use]
     pub fn flow(&self, name: &str) -> Option<&Flow> {
-        let by_tool = self.handle.published.get(name);
-        match by_tool {
-            Some(published) => self.handle.flows.get(published.flow),
-            None => self.handle.flows.iter().find(|flow| flow.name() == name),
-        }
+        self.handle.flows.get(self.position(name)?)
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        let by_tool = self.handle.published.get(name).copied();
+        by_tool.or_else(|| {
+            self.handle
+                .flows
+                .iter()
+                .position(|flow| flow.name() == name)
+        })
     }
 
     /// Calls a tool, named by its own name or its flow's, with a JSON object.
@@ -152,8 +152,7 @@ impl Client {
     /// Nothing happens before the call is polled. What cannot be refused before it is sent comes back as an [`Error`]
     /// that says what became of the request; a result that says `isError` is a result.
     pub fn call(&self, name: &str, arguments: impl Into<Arguments>) -> Call {
-        let tool = self.flow(name).map_or(name, Flow::tool);
-        Call::new(self.clone(), tool.to_owned(), arguments.into())
+        Call::new(self.clone(), self.position(name), arguments.into())
     }
 
     /// What the connection measured so far.
@@ -232,21 +231,16 @@ impl Client {
         Error::new(&self.handle.server, kind)
     }
 
-    /// The flow of a published tool.
-    fn flow_of_tool(&self, tool: &str) -> Option<&Flow> {
-        let published = self.handle.published.get(tool)?;
-        self.handle.flows.get(published.flow)
-    }
-
-    /// The validator of a published tool's output, if it declares a schema.
-    fn output_validator(&self, tool: &str) -> Result<Option<&OutputValidator>, Error> {
-        let Some(published) = self.handle.published.get(tool) else {
+    /// The validator of a flow's output, if the tool declares a schema.
+    fn output_validator(&self, position: usize) -> Result<Option<&OutputValidator>, Error> {
+        let (Some(flow), Some(kept)) = (
+            self.handle.flows.get(position),
+            self.handle.validators.get(position),
+        ) else {
             return Ok(None);
         };
-        let compiled = published.validator.get_or_init(|| {
-            let schema = self.handle.catalog.get(tool).and_then(Tool::output_schema);
-            schema.map(OutputValidator::compile).transpose()
-        });
+        let schema = flow.output_document();
+        let compiled = kept.get_or_init(|| schema.map(OutputValidator::compile).transpose());
         match compiled {
             Ok(validator) => Ok(validator.as_ref()),
             Err(_) => Err(self.error(ErrorKind::UnusableSchema)),
@@ -400,14 +394,9 @@ impl ClientBuilder {
         let published = flows
             .iter()
             .enumerate()
-            .map(|(flow, declared)| {
-                let published = Published {
-                    flow,
-                    validator: OnceLock::new(),
-                };
-                (declared.tool().to_owned(), published)
-            })
+            .map(|(position, flow)| (flow.tool().to_owned(), position))
             .collect();
+        let validators = flows.iter().map(|_| OnceLock::new()).collect();
         opening.disarm();
         let client = Client {
             handle: Arc::new(Handle {
@@ -420,6 +409,7 @@ impl ClientBuilder {
                 catalog,
                 flows,
                 published,
+                validators,
                 stderr: stderr_count,
             }),
         };

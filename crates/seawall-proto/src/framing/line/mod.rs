@@ -7,10 +7,6 @@ mod tests;
 
 /// How much room one read is offered, and how much an idle decoder keeps.
 pub const READ_CHUNK_BYTES: usize = 64 * 1024;
-/// A frame at least this long is handed over in the buffer that it arrived in; a shorter one is copied out, so that a
-/// small result never keeps a whole chunk alive.
-const HAND_OVER_BYTES: usize = READ_CHUNK_BYTES / 2;
-
 /// A line passed [`max_frame_bytes`](crate::limits::Limits::max_frame_bytes) before its newline came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a frame is longer than {limit} bytes")]
@@ -23,6 +19,9 @@ pub struct FrameTooLong {
 ///
 /// Read into [`read_buffer`](Self::read_buffer), then call [`next_frame`](Self::next_frame) until it yields `None`.
 /// A frame excludes its newline and one carriage return before it. Chunking never matters.
+///
+/// A long frame is handed over in the buffer that it arrived in, if that is at most a quarter longer; any other is copied
+/// out, so that what a frame keeps alive is what it counts (L8).
 #[derive(Debug)]
 pub struct LineDecoder {
     buffer: BytesMut,
@@ -94,19 +93,20 @@ impl LineDecoder {
         if end > self.limit {
             return Err(FrameTooLong { limit: self.limit });
         }
-        // A frame that would keep a buffer much larger than itself is copied too: what is held is what is counted (L8).
-        if end < HAND_OVER_BYTES || end < self.buffer.capacity() / 2 {
+        if end >= READ_CHUNK_BYTES {
+            self.expected = end;
+        }
+        if self.buffer.capacity() - end > end / 4 {
             let frame = Bytes::copy_from_slice(self.buffer.get(..end).unwrap_or_default());
             self.buffer.advance(newline + 1);
             return Ok(Some(frame));
         }
-        self.expected = end;
         let mut frame = std::mem::take(&mut self.buffer);
-        // Copying what follows keeps the frame the only owner of its buffer, which then shrinks to it in place.
+        // Copying what follows keeps the frame the only owner of its buffer.
         self.buffer
             .extend_from_slice(frame.get(newline + 1..).unwrap_or_default());
         frame.truncate(end);
-        Ok(Some(Vec::from(frame).into_boxed_slice().into()))
+        Ok(Some(frame.freeze()))
     }
 
     /// How many bytes of an unfinished line are held.

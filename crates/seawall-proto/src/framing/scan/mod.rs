@@ -358,29 +358,45 @@ impl Scanner<'_> {
 
 /// How many bytes from the start need no look: neither a quote, nor a backslash, nor a control character.
 fn plain_run(bytes: &[u8]) -> usize {
+    /// Keys and short strings end within so many bytes, a word at a time; blocks pay for long ones.
+    const HEAD: usize = 32;
     const BLOCK: usize = 32;
-    let stops = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-    // Keys and short strings end within a block; testing a block at a time pays for long ones.
-    let head = bytes.get(..BLOCK.min(bytes.len())).unwrap_or_default();
-    if let Some(at) = head.iter().position(|byte| stops(*byte)) {
-        return at;
-    }
-    let mut at = head.len();
-    let (blocks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>();
-    for block in blocks {
-        // In bytes and without a branch, so that the compiler makes vector comparisons of it (measured: 15 times faster
-        // than the same with booleans).
-        let stop = block.iter().fold(0_u8, |stop, byte| {
-            stop | u8::from(*byte == b'"') | u8::from(*byte == b'\\') | u8::from(*byte < 0x20)
-        });
-        if stop != 0 {
-            break;
+    let mut at = 0;
+    let (words, _) = bytes.as_chunks::<8>();
+    for word in words.iter().take(HEAD / 8) {
+        let stops = stops_in_word(u64::from_le_bytes(*word));
+        if stops != 0 {
+            // The lowest mark is exact, and it stands in the top bit of its byte.
+            return at + stops.trailing_zeros() as usize / 8;
         }
-        at += BLOCK;
+        at += 8;
+    }
+    if at == HEAD {
+        let (blocks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>();
+        for block in blocks {
+            // In bytes and without a branch, so that the compiler makes vector comparisons of it (measured: 15 times
+            // faster than the same with booleans).
+            let stop = block.iter().fold(0_u8, |stop, byte| {
+                stop | u8::from(*byte == b'"') | u8::from(*byte == b'\\') | u8::from(*byte < 0x20)
+            });
+            if stop != 0 {
+                break;
+            }
+            at += BLOCK;
+        }
     }
     let tail = bytes.get(at..).unwrap_or_default();
-    at + tail
+    let stop = tail
         .iter()
-        .position(|byte| stops(*byte))
-        .unwrap_or(tail.len())
+        .position(|byte| matches!(*byte, b'"' | b'\\' | ..0x20));
+    at + stop.unwrap_or(tail.len())
+}
+
+/// Marks, in the top bit of its byte, the first byte that stops a run; bytes above it may be marked falsely.
+fn stops_in_word(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
+    let below = |word: u64, bound: u8| word.wrapping_sub(ONES * u64::from(bound)) & !word & TOPS;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    below(word, 0x20) | equal(b'"') | equal(b'\\')
 }

@@ -376,3 +376,25 @@ proptest! {
         check_against_serde(&text)?;
     }
 }
+
+/// L3: a run without a quote, a backslash or a control character ends at the first of them, wherever it stands.
+#[test]
+fn plain_run_ends_at_the_first_stop() {
+    for length in [0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 100] {
+        let plain = vec![b'x'; length];
+        assert_eq!(super::plain_run(&plain), length);
+        for at in 0..length {
+            for byte in 0..=u8::MAX {
+                let mut bytes = plain.clone();
+                bytes[at] = byte;
+                let stops = byte == b'"' || byte == b'\\' || byte < 0x20;
+                assert_eq!(super::plain_run(&bytes), if stops { at } else { length });
+                // A second one behind it changes nothing.
+                if let Some(last) = bytes.last_mut().filter(|_| stops && at + 1 < length) {
+                    *last = b'"';
+                    assert_eq!(super::plain_run(&bytes), at);
+                }
+            }
+        }
+    }
+}
