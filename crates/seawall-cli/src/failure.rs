@@ -56,8 +56,11 @@ pub(crate) enum Failure {
     Usage(#[from] UsageError),
     #[error(transparent)]
     Server(#[from] Error),
+    /// The server of a call could not be connected to. Whatever became of the handshake, the call was never sent.
+    #[error("{0}; the tool was not called")]
+    Uncalled(Error),
     /// A signal came before anything was called.
-    #[error("interrupted; nothing was sent")]
+    #[error("interrupted; no tool was called")]
     Interrupted { server: Option<String> },
     /// The data could not be written where it was to go. Whatever was asked of a server has been answered.
     #[error("stdout takes no more: {0}")]
@@ -119,6 +122,8 @@ impl Failure {
         match self {
             Self::Usage(_) => Status::Usage,
             Self::Server(error) => Status::of(error),
+            Self::Uncalled(error) if error.code() == ErrorCode::Configuration => Status::Usage,
+            Self::Uncalled(_) => Status::NotSent,
             Self::Interrupted { .. } | Self::Runtime(_) => Status::NotSent,
             Self::Output(_) => Status::Unusable,
         }
@@ -142,7 +147,7 @@ impl Failure {
             return;
         }
         printer.error(&self.to_string());
-        if let Self::Server(error) = self
+        if let Self::Server(error) | Self::Uncalled(error) = self
             && let Some(cause) = std::error::Error::source(error)
         {
             printer.detail(&format!("  {cause}"));
@@ -193,6 +198,14 @@ impl ErrorReport {
         report
     }
 
+    /// Of a call that was never sent, since its server could not be connected to.
+    fn uncalled(error: &Error) -> Self {
+        let mut report = Self::of(error);
+        report.error.outcome = Outcome::NotSent.as_str();
+        report.error.message += "; the tool was not called";
+        report
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.error.message
     }
@@ -217,6 +230,7 @@ impl From<&Failure> for ErrorReport {
         match failure {
             Failure::Usage(_) => Self::usage(&message()),
             Failure::Server(error) => Self::of(error),
+            Failure::Uncalled(error) => Self::uncalled(error),
             Failure::Interrupted { server } => Self::new(
                 ErrorCode::ConnectionClosed,
                 Outcome::NotSent,

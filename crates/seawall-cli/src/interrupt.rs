@@ -3,6 +3,9 @@
 use std::future::Future;
 use std::io;
 
+#[cfg(unix)]
+use crate::failure::Status;
+
 /// The signals that end the program. While it exists they no longer do so by themselves.
 pub(crate) struct Interrupts {
     #[cfg(unix)]
@@ -15,12 +18,43 @@ pub(crate) struct Interrupts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Interrupted;
 
+/// How long the second signal is left to the work itself.
+#[cfg(unix)]
+const ORDERLY: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Ends the program a moment after the second signal, if that found it stuck: a write to a stdout that nobody reads can
+/// block for ever. The children end with it, since the watchdog sees that it is gone.
+#[cfg(unix)]
+fn end_if_stuck() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let twice = async {
+        let mut interrupts = Interrupts::hear()?;
+        interrupts.next().await;
+        interrupts.next().await;
+        tokio::time::sleep(ORDERLY).await;
+        io::Result::Ok(())
+    };
+    if runtime.is_ok_and(|runtime| runtime.block_on(twice).is_ok()) {
+        std::process::exit(Status::NoResponse as i32);
+    }
+}
+
 impl Interrupts {
     /// Listens from now on.
     ///
     /// # Errors
     /// The system's, if it gives no signal.
     pub(crate) fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
+        std::thread::Builder::new()
+            .name("interrupts".to_owned())
+            .spawn(end_if_stuck)?;
+        Self::hear()
+    }
+
+    fn hear() -> io::Result<Self> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};

@@ -36,7 +36,11 @@ fn main() -> ExitCode {
         Err(error) => {
             let failure = Failure::Output(error);
             failure.tell(&mut settings.printer());
-            failure.status().into()
+            // What became of the request outweighs what became of the text about it.
+            match status {
+                Status::Done => failure.status().into(),
+                status => status.into(),
+            }
         }
     }
 }

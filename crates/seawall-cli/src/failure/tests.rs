@@ -18,7 +18,7 @@ fn signal_before_the_call_is_not_sent() {
     let server = Some("s".to_owned());
     let failure = Failure::Interrupted { server };
     assert_eq!(failure.status(), Status::NotSent);
-    insta::assert_snapshot!(json(&failure), @r#"{"error":{"code":"connection_closed","outcome":"not_sent","server":"s","message":"interrupted; nothing was sent"}}"#);
+    insta::assert_snapshot!(json(&failure), @r#"{"error":{"code":"connection_closed","outcome":"not_sent","server":"s","message":"interrupted; no tool was called"}}"#);
 }
 
 #[test]

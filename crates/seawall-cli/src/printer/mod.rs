@@ -7,6 +7,7 @@ mod observer;
 mod pretty;
 mod spinner;
 mod table;
+mod talk;
 mod visible;
 
 use std::io::{self, Write};
@@ -204,6 +205,7 @@ impl Printer {
     /// # Errors
     /// Why data could not be written, unless its reader simply went away.
     pub(crate) fn finish(self) -> io::Result<()> {
+        talk::finish();
         match self.broken {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(()),

@@ -1,36 +1,47 @@
 //! What servers say beside the protocol: kept for the doctor, or told aloud for those who asked (`-vv`).
 
 use std::collections::HashMap;
-use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use seawall::events::{Diagnostic, Observer};
 
-use super::{Place, visible};
+use super::{Place, talk, visible};
 
 /// How many of a server's last lines are kept.
 const KEPT_LINES: usize = 5;
 
-/// Keeps the last words that a server wrote on stderr.
-#[derive(Default)]
-pub(crate) struct Heard(Mutex<String>);
+/// Keeps the last words that a server wrote on stderr, and passes on what it hears.
+pub(crate) struct Heard {
+    words: Mutex<String>,
+    next: Option<Arc<dyn Observer>>,
+}
 
 impl Heard {
+    pub(crate) fn before(next: Option<Arc<dyn Observer>>) -> Self {
+        Self {
+            words: Mutex::default(),
+            next,
+        }
+    }
+
     /// The last lines, oldest first. Text of the server: to be made visible before it is shown.
     pub(crate) fn last_words(&self) -> Vec<String> {
-        last_lines(&unpoisoned(&self.0), KEPT_LINES)
+        last_lines(&unpoisoned(&self.words), KEPT_LINES)
     }
 
     /// How much of stderr is kept.
     pub(crate) fn stderr_bytes(&self) -> usize {
-        unpoisoned(&self.0).len()
+        unpoisoned(&self.words).len()
     }
 }
 
 impl Observer for Heard {
-    fn observe(&self, _server: &str, diagnostic: &Diagnostic) {
+    fn observe(&self, server: &str, diagnostic: &Diagnostic) {
         if let Diagnostic::Stderr { tail, .. } = diagnostic {
-            tail.reveal().clone_into(&mut unpoisoned(&self.0));
+            tail.reveal().clone_into(&mut unpoisoned(&self.words));
+        }
+        if let Some(next) = &self.next {
+            next.observe(server, diagnostic);
         }
     }
 }
@@ -72,15 +83,9 @@ impl Aloud {
 
 impl Observer for Aloud {
     fn observe(&self, server: &str, diagnostic: &Diagnostic) {
-        let mut stderr = io::stderr().lock();
         for line in self.news(server, diagnostic) {
-            // Nobody is left to tell that stderr is gone.
-            let _ = writeln!(
-                stderr,
-                "{}| {}",
-                visible(server, Place::Line),
-                visible(&line, Place::Line)
-            );
+            let (server, line) = (visible(server, Place::Line), visible(&line, Place::Line));
+            talk::say(format!("{server}| {line}"));
         }
     }
 }

@@ -335,3 +335,44 @@ fn verbose_talk_stays_on_stderr() {
     let value: Value = ran.json();
     assert_eq!(value["isError"], false);
 }
+
+/// O2: where the connect fails, the call was never sent, whatever became of the handshake.
+#[test]
+fn failed_connect_is_a_call_that_was_not_sent() {
+    for script in [
+        Script::new().exit(3),
+        Script::new().serve(Serve::new().revision("1999-01-01").tools(["t"])),
+        Script::new()
+            .expect("initialize")
+            .reply_error(r#"{"code":-32603,"message":"no"}"#),
+    ] {
+        let ran = Config::scripted(&script)
+            .run(&["call", "mcp/s/t", "--json"])
+            .exits(3);
+        let error = &ran.json()["error"];
+        assert_eq!(error["outcome"], "not_sent");
+        let message = error["message"].as_str().expect("a message");
+        assert!(message.ends_with("the tool was not called"), "{message}");
+    }
+}
+
+/// O2: a stdout that takes nothing never hides what became of the request.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_stdout_keeps_the_status_of_the_request() {
+    let never = Serve::new().tools(["t"]).calls(CallRule::Never);
+    for (script, timeout, status) in [
+        (Script::new().serve(never), "300", 6),
+        (answering(r#"{"content":[],"isError":true}"#), "20000", 1),
+        (answering(r#"{"content":[]}"#), "20000", 5),
+    ] {
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("opens");
+        let config = Config::scripted(&script);
+        let mut command = config.command(&["call", "mcp/s/t", "--json", "--timeout", timeout]);
+        let ended = command.stdout(full).status().expect("the binary runs");
+        assert_eq!(ended.code(), Some(status));
+    }
+}

@@ -114,3 +114,28 @@ fn second_signal_ends_everything_at_once() {
     let server = wait_for_pid(&pid, LONG).expect("a pid");
     assert!(wait_until(LONG, || !is_alive(server)), "{server} is left");
 }
+
+/// A stdout that nobody reads blocks the program; a second signal ends it all the same, and no process is left.
+#[test]
+fn second_signal_ends_what_is_stuck_on_stdout() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pid = folder.path().join("pid");
+    // More than a pipe holds.
+    let serve = Serve::new()
+        .tools(["t"])
+        .calls(seawall_testkit::CallRule::Text(500_000));
+    let config = Config::scripted(&Script::new().write_pid(&pid).serve(serve));
+    let mut child = start(&config, &["call", "mcp/s/t"]);
+    let server = wait_for_pid(&pid, LONG).expect("it started");
+    // It is stuck once it has written what fits; there is no sign of that, so it is given a moment.
+    seawall_testkit::pause(Duration::from_secs(1));
+    send("INT", &child);
+    seawall_testkit::pause(Duration::from_millis(200));
+    send("INT", &child);
+    let mut ended = false;
+    assert!(wait_until(LONG, || {
+        ended = child.try_wait().expect("waited for").is_some();
+        ended
+    }));
+    assert!(wait_until(LONG, || !is_alive(server)), "the server is left");
+}

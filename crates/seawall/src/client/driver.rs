@@ -80,12 +80,15 @@ impl Driver {
     /// Drives the connection to its end, then the process to its own.
     pub(super) async fn run(mut self) {
         poll_fn(|context| self.poll_drive(context)).await;
-        self.shared.lock().state().sink = None;
         let tree = self.tree.clone();
         let mut teardown = pin!(tree.end());
         let ended = poll_fn(|context| {
             self.drain(context);
-            teardown.as_mut().poll(context)
+            let ended = teardown.as_mut().poll(context);
+            // Only now: the teardown begins with a look at who belongs to the server, which must come before the end of
+            // its input makes it exit and its children strangers.
+            self.shared.lock().state().sink = None;
+            ended
         })
         .await;
         // What the server said last is the most telling; somebody it left behind may hold the pipe, so this is bounded.

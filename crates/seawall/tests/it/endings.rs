@@ -257,3 +257,21 @@ async fn a_reply_before_the_exit_is_delivered() {
             .expect("answered before the exit");
     }
 }
+
+/// T1: a child that left the group for a session of its own goes too, though its parent exits at the end of its input.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_child_in_its_own_session_is_ended() {
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pid_file = folder.path().join("grandchild");
+        let server = Script::new()
+            .fork(Grandchild::new(&pid_file).in_own_session())
+            .serve(Serve::new().tools(["t"]))
+            .server();
+        let client = connected(&server).await;
+        let grandchild = wait_for_pid(&pid_file, SOON).expect("it forked");
+        client.close().await.expect("closes");
+        assert!(!is_alive(grandchild));
+    }
+}

@@ -46,7 +46,12 @@ pub(crate) async fn run(
     let server = config.server().to_owned();
 
     let spinner = printer.spinner(&format!("connecting to {server}"));
-    let client = connect(config, interrupts, printer).await?;
+    let client = connect(config, interrupts, printer)
+        .await
+        .map_err(|failure| match failure {
+            Failure::Server(error) => Failure::Uncalled(error),
+            other => other,
+        })?;
     let built = build_arguments(&client, &tool, &request);
     let answer = match built {
         Ok(arguments) => {

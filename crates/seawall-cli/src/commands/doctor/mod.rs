@@ -7,6 +7,7 @@ mod table;
 use std::sync::Arc;
 use std::time::Instant;
 
+use seawall::Observer;
 use seawall::config::ServerConfig;
 use tokio::task::JoinSet;
 
@@ -35,7 +36,8 @@ pub(crate) async fn run(
     ));
     let mut looking = JoinSet::new();
     for (place, config) in selected.into_iter().enumerate() {
-        looking.spawn(async move { (place, look(config).await) });
+        let aloud = printer.observer();
+        looking.spawn(async move { (place, look(config, aloud).await) });
     }
     let mut checkups: Vec<(usize, Checkup)> = Vec::with_capacity(many);
     loop {
@@ -63,9 +65,9 @@ pub(crate) async fn run(
     Ok(status)
 }
 
-async fn look(config: ServerConfig) -> Checkup {
+async fn look(config: ServerConfig, aloud: Option<Arc<dyn Observer>>) -> Checkup {
     let server = config.server().to_owned();
-    let heard = Arc::new(Heard::default());
+    let heard = Arc::new(Heard::before(aloud));
     let begun = Instant::now();
     let connected = connect::builder(config, Some(Arc::clone(&heard) as _))
         .connect()
