@@ -156,7 +156,7 @@ impl Driver {
         let events: Vec<Event> = std::iter::from_fn(|| state.connection.poll_event()).collect();
         guard.release_by_driver();
         for event in events {
-            self.watch.event(event);
+            self.tell(event);
         }
         if broken {
             self.sign_of_end(CloseReason::StdinClosed);
@@ -246,12 +246,20 @@ impl Driver {
             let stop = state.paused || state.connection.close_reason().is_some();
             guard.release_by_driver();
             for event in events {
-                self.watch.event(event);
+                self.tell(event);
             }
             if stop {
                 return false;
             }
         }
+    }
+
+    fn tell(&mut self, event: Event) {
+        if matches!(event, Event::Ready) {
+            // Whoever left the server's group at its start is known from here on, though the server may die by itself.
+            self.tree.look();
+        }
+        self.watch.event(event);
     }
 
     fn poll_stderr(&mut self, context: &mut Context<'_>) {

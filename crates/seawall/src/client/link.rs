@@ -120,6 +120,15 @@ impl Tree {
         }
     }
 
+    /// Remembers who belongs to the child by now.
+    pub(super) fn look(&self) {
+        match self {
+            Self::Process(tree) => tree.look(),
+            #[cfg(test)]
+            Self::None => {}
+        }
+    }
+
     /// Kills the child and its group at once.
     pub(super) fn kill_now(&self) {
         match self {

@@ -275,3 +275,21 @@ async fn a_child_in_its_own_session_is_ended() {
         assert!(!is_alive(grandchild));
     }
 }
+
+/// T1: the same, where the server died by itself before anybody looked again.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_child_in_its_own_session_is_ended_after_its_server_died() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pid_file = folder.path().join("grandchild");
+    let server = Script::new()
+        .fork(Grandchild::new(&pid_file).in_own_session())
+        .serve(Serve::new().tools(["t"]).until(Until::Calls(1)))
+        .die("KILL")
+        .server();
+    let client = connected(&server).await;
+    let grandchild = wait_for_pid(&pid_file, SOON).expect("it forked");
+    client.call("t", Arguments::none()).await.ok();
+    client.close().await.expect("closes");
+    assert!(!is_alive(grandchild));
+}

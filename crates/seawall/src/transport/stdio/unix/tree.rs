@@ -114,6 +114,14 @@ impl ProcessTree {
         ended
     }
 
+    /// Looks who belongs to the tree by now. Whoever left the group can be found only while its parents live, and is
+    /// remembered from then on. On Linux it reads the process table, which takes some milliseconds.
+    pub(crate) fn look(&self) {
+        if let Life::Child(leader) = &mut self.0.state().life {
+            leader.rest();
+        }
+    }
+
     /// Kills the tree at once, and waits at most 100 ms for its exit. Synchronous; needs no runtime. What has not gone by
     /// then is reaped later; another call kills again and does not wait again.
     pub(crate) fn kill_now(&self) {
