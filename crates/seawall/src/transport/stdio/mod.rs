@@ -13,11 +13,9 @@
 //! a watchdog shell kills it if the host dies without dropping anything.
 //!
 //! # What gets away
-//! - On Linux, a descendant that left the group (`setsid`) is found by its parents, and ended too, if they still lived when
-//!   the handshake was over or when the end began. One whose parents were gone by then (a double fork) is not found;
+//! - On Linux, a descendant that left the group (`setsid`) is found by its parents, and ended too (by the watchdog, if the
+//!   host was killed), if they still lived when the handshake was over or when the end began. One whose parents were gone by then (a double fork) is not found;
 //!   neither is any descendant outside the group on other systems.
-//! - A host that is killed with SIGKILL closes its servers' stdin as it goes. A descendant that left the group is then found
-//!   only if its parents outlive that for a moment; the group itself always goes.
 //! - Without `/proc`, whoever is left of the group after its leader exited is killed without being asked first.
 //! - Without `/bin/sh` there is no watchdog: a host ended by SIGKILL leaves its children to notice the end of their stdin.
 //! - On Windows the tree is ended by `taskkill /T`, which follows living parents only, and a host that is killed leaves

@@ -67,6 +67,12 @@ impl Leader {
         self.others.look(self.pid)
     }
 
+    /// Looks who left the group, and tells the watchdog of them.
+    pub(super) fn look(&mut self) {
+        self.rest();
+        self.registration.add(self.others.strays());
+    }
+
     /// Signals everybody of the tree who is known.
     pub(super) fn signal(&mut self, signal: Signal) {
         if self.sight() == Sight::Lost {

@@ -39,6 +39,11 @@ impl Others {
         }
     }
 
+    /// Those who left the group, as last seen: number and start.
+    pub(super) fn strays(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.strays.iter().map(|stray| stray.identity())
+    }
+
     /// Signals those who left the group.
     pub(super) fn signal(&self, signal: Signal) {
         for stray in &self.strays {
@@ -57,6 +62,11 @@ impl Others {
             Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => Rest::Gone,
             Err(_) => Rest::Unknown,
         }
+    }
+
+    /// Nobody who left the group is known here.
+    pub(super) fn strays(&self) -> impl Iterator<Item = (u32, u64)> {
+        std::iter::empty()
     }
 
     /// Nobody who left the group is known here.
@@ -89,6 +99,10 @@ mod linux {
     }
 
     impl Stray {
+        pub(super) fn identity(self) -> (u32, u64) {
+            (self.pid.unsigned_abs(), self.started)
+        }
+
         pub(super) fn signal(self, signal: Signal) {
             let Some(pid) = Pid::from_raw(self.pid) else {
                 return;

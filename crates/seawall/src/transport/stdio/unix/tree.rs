@@ -118,7 +118,7 @@ impl ProcessTree {
     /// remembered from then on. On Linux it reads the process table, which takes some milliseconds.
     pub(crate) fn look(&self) {
         if let Life::Child(leader) = &mut self.0.state().life {
-            leader.rest();
+            leader.look();
         }
     }
 

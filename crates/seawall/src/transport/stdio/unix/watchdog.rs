@@ -63,7 +63,11 @@ impl Registration {
     /// The child started, with this number. From here on it is registered again with every new watchdog.
     pub(super) fn confirm(&mut self, group: u32) {
         let mut watchdog = lock();
-        watchdog.groups.insert(self.token, group);
+        let registered = Group {
+            number: group,
+            strays: Vec::new(),
+        };
+        watchdog.groups.insert(self.token, registered);
         watchdog.ensure();
         let told = self.pipe.take();
         let same = match (&told, &watchdog.shell) {
@@ -72,6 +76,22 @@ impl Registration {
         };
         if !same {
             watchdog.tell(&Line::registered(self.token, group));
+        }
+    }
+}
+
+impl Registration {
+    /// Adds who left the group. They are found by their parents, who may be gone by the time the host is.
+    pub(super) fn add(&self, strays: impl Iterator<Item = (u32, u64)>) {
+        let mut watchdog = lock();
+        for (pid, started) in strays {
+            let Some(group) = watchdog.groups.get_mut(&self.token) else {
+                return;
+            };
+            if !group.strays.contains(&(pid, started)) {
+                group.strays.push((pid, started));
+                watchdog.tell(&Line::left(self.token, pid, started));
+            }
         }
     }
 }
@@ -108,8 +128,14 @@ pub(super) fn shell() -> Option<u32> {
 struct Watchdog {
     shell: Option<Shell>,
     /// The groups that live, by token.
-    groups: BTreeMap<u64, u32>,
+    groups: BTreeMap<u64, Group>,
     tokens: u64,
+}
+
+/// A group, and who left it, each by number and start.
+struct Group {
+    number: u32,
+    strays: Vec<(u32, u64)>,
 }
 
 struct Shell {
@@ -157,7 +183,10 @@ impl Watchdog {
         match Shell::start() {
             Ok(shell) => {
                 let told = self.groups.iter().try_for_each(|(token, group)| {
-                    shell.pipe.write(&Line::registered(*token, *group))
+                    shell.pipe.write(&Line::registered(*token, group.number))?;
+                    group.strays.iter().try_for_each(|(pid, started)| {
+                        shell.pipe.write(&Line::left(*token, *pid, *started))
+                    })
                 });
                 if let Err(error) = told {
                     tracing::warn!(%error, "the watchdog does not know every child");
@@ -227,8 +256,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A sign, the longest `u64`, the longest `u32`, two blanks and a newline.
-    const LONGEST: usize = 1 + 20 + 10 + 3;
+    /// A sign, the longest `u64` twice, the longest `u32`, three blanks and a newline.
+    const LONGEST: usize = 1 + 20 + 10 + 20 + 4;
 
     /// `+ TOKEN GROUP`
     pub(super) fn registered(token: u64, group: u32) -> Self {
@@ -238,6 +267,19 @@ impl Line {
         line.prepend_number(token);
         line.prepend(b' ');
         line.prepend(b'+');
+        line
+    }
+
+    /// `= TOKEN PID START`
+    fn left(token: u64, pid: u32, started: u64) -> Self {
+        let mut line = Self::empty();
+        line.prepend_number(started);
+        line.prepend(b' ');
+        line.prepend_number(pid.into());
+        line.prepend(b' ');
+        line.prepend_number(token);
+        line.prepend(b' ');
+        line.prepend(b'=');
         line
     }
 

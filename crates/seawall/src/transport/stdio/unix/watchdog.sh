@@ -1,8 +1,10 @@
 # Kills every registered process group once its stdin ends, that is, once the host is gone, however it went.
-# Lines: `+ TOKEN GROUP` registers, `- TOKEN` forgets. A line of any other form is ignored.
+# Lines: `+ TOKEN GROUP` registers, `= TOKEN PID START` adds one who left the group, `- TOKEN` forgets both. A line of any
+# other form is ignored.
 trap '' HUP INT QUIT TERM TSTP
 live=' '
-while read -r op token group; do
+known=' '
+while read -r op token group start; do
     case $token in '' | *[!0-9]*) continue ;; esac
     case $op in
     +)
@@ -10,10 +12,19 @@ while read -r op token group; do
         case $group in '' | 0* | 1 | *[!0-9]*) continue ;; esac
         live="$live$token:$group "
         ;;
+    =)
+        case $group in '' | 0* | 1 | *[!0-9]*) continue ;; esac
+        case $start in '' | *[!0-9]*) continue ;; esac
+        known="$known$token:$group:$start "
+        ;;
     -)
         while case $live in *" $token:"*) true ;; *) false ;; esac; do
             rest=${live#*" $token:"}
             live="${live%%" $token:"*} ${rest#* }"
+        done
+        while case $known in *" $token:"*) true ;; *) false ;; esac; do
+            rest=${known#*" $token:"}
+            known="${known%%" $token:"*} ${rest#* }"
         done
         ;;
     esac
@@ -28,6 +39,13 @@ look() {
 }
 family=' ' strays=' '
 for entry in $live; do family="$family${entry#*:} "; done
+for entry in $known; do
+    entry=${entry#*:}
+    # The number may be another's by now.
+    if look "${entry%:*}" && [ "$start" = "${entry#*:}" ]; then
+        family="$family${entry%:*} " strays="$strays$entry "
+    fi
+done
 found=$live
 while [ "$found" != ' ' ]; do
     found=' '

@@ -16,6 +16,9 @@ const STUBBORN: &str = "trap '' TERM HUP; sleep 60 & echo $!; while :; do sleep 
 const WITH_STRAY: &str =
     "trap '' TERM HUP; setsid sh -c 'sleep 60; sleep 60' & echo $!; while :; do sleep 1; done";
 
+/// A server that exits at the end of its stdin, which a killed host brings about, and leaves a child that left the group.
+const GONE_WITH_ITS_HOST: &str = "setsid sleep 60 & echo $!; exec cat >/dev/null";
+
 /// Not a test: the host, when this binary was started as one.
 #[test]
 fn role() {
@@ -34,6 +37,9 @@ fn role() {
         if role == "with a stray" {
             children.push(start(WITH_STRAY));
         }
+        if role == "with a stray whose parent goes first" {
+            children.push(start(GONE_WITH_ITS_HOST));
+        }
         if role == "after an end" {
             children.push(start("exec cat"));
             let ended = children.pop().unwrap();
@@ -42,6 +48,7 @@ fn role() {
         }
         for child in &mut children {
             let grandchild = pid(&mut child.stdout).await;
+            child.tree.look();
             println!("pid {}\npid {grandchild}", child.tree.pid());
         }
         println!("pid {}", watchdog::shell().unwrap());
@@ -99,6 +106,7 @@ fn tree_dies_within_five_seconds_of_a_killed_host() {
     ];
     if cfg!(target_os = "linux") {
         roles.push(("with a stray", 5));
+        roles.push(("with a stray whose parent goes first", 5));
     }
     for (role, processes) in roles {
         let (mut host, pids) = host(role);
