@@ -188,7 +188,12 @@ impl Printer {
         } else {
             format!("{}{text}", colour.paint(look, label))
         };
-        let _ = writeln!(self.stderr, "{line}");
+        if self.manner.verbosity > 1 {
+            // What servers say is written meanwhile, and may be stuck where nobody reads it.
+            talk::say(line);
+        } else {
+            let _ = writeln!(self.stderr, "{line}");
+        }
     }
 
     /// Shows that something is awaited, until the spinner is dropped.

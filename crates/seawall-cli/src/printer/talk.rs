@@ -74,14 +74,13 @@ fn write_on() {
         let dropped = std::mem::take(&mut state.dropped);
         state.writing = true;
         drop(state);
-        let mut stderr = io::stderr().lock();
         for line in lines {
             // Nobody is left to tell that stderr is gone.
-            let _ = writeln!(stderr, "{line}");
+            let _ = writeln!(io::stderr(), "{line}");
         }
         if dropped > 0 {
             let _ = writeln!(
-                stderr,
+                io::stderr(),
                 "({dropped} lines dropped: they came faster than they were read)"
             );
         }

@@ -150,7 +150,10 @@ impl Driver {
                 again = true;
             }
             // Writing, a deadline, or a caller since the reader paused may have made room; nobody else tells.
-            again |= state.paused && state.connection.wants_read();
+            if state.paused && state.connection.wants_read() {
+                state.paused = false;
+                again = true;
+            }
         }
         let broken = state.broken;
         let events: Vec<Event> = std::iter::from_fn(|| state.connection.poll_event()).collect();

@@ -255,6 +255,30 @@ async fn written_replies_resume_the_reader() {
     );
 }
 
+/// L8: the same where the message that filled the buffer is the last one: the driver goes on, and does not go round.
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_resumes_with_nothing_to_read_rests() {
+    let mut limits = Limits::default();
+    limits.max_buffered_bytes = 2000;
+    let (client, mut peer) = connected(1 << 16, limits).await;
+    // Replies are counted with some 165 bytes each, so the thirteenth fills the buffer.
+    let said: String = (0..13)
+        .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
+        .collect();
+    peer.write(&said).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    for _ in 0..13 {
+        assert!(peer.line().await.contains("\"result\":{}"));
+    }
+    let call = client.call("t", Arguments::none());
+    let error = call
+        .timeout(Duration::from_millis(50))
+        .await
+        .expect_err("nothing answers");
+    assert_eq!(error.code(), ErrorCode::Timeout);
+    client.close().await.expect("closes");
+}
+
 /// K9: a deadline past what the clock can tell is a far one, not a panic.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_past_the_clock_is_a_far_one() {

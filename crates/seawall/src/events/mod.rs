@@ -1,6 +1,6 @@
 //! What a server said beside the protocol, for a host that asks: an [`Observer`] is told [`Diagnostic`]s.
 //!
-//! Without an observer nothing is kept. Remote text is redacted, bounded (the longest by `maxFrameBytes`), and [`Hidden`]: it shows
+//! Without an observer nothing is kept. Remote text is redacted, bounded, and [`Hidden`]: it shows
 //! itself only to who asks for it by name. Nothing here ever reaches a public error.
 //!
 //! **Invariant:** redaction comes before any cut.
@@ -19,6 +19,9 @@ pub(crate) use stderr::StderrTail;
 pub use stderr::WITHHELD_LINE;
 
 use crate::redact::Redactor;
+
+/// At most this many characters of an error's message reach diagnostics, after redaction.
+const MAX_MESSAGE_CHARS: usize = 2_000;
 
 /// Takes the diagnostics of the connections it is installed on.
 pub trait Observer: Send + Sync {
@@ -87,7 +90,7 @@ impl Diagnostic {
         let text = redactor.redact_bytes_lossy(line);
         Self::Noise {
             kind,
-            text: Hidden::new(text.chars().take(MAX_NOISE_CHARS).collect::<String>()),
+            text: Hidden::new(cut(&text, MAX_NOISE_CHARS)),
         }
     }
 
@@ -96,7 +99,7 @@ impl Diagnostic {
     pub(crate) fn uncorrelated_error(error: &ErrorObject, redactor: &Redactor) -> Self {
         Self::UncorrelatedError {
             code: error.code,
-            message: Hidden::new(redactor.redact(&error.message)),
+            message: Hidden::new(cut(&redactor.redact(&error.message), MAX_MESSAGE_CHARS)),
         }
     }
 
@@ -105,7 +108,12 @@ impl Diagnostic {
     pub(crate) fn remote_error(error: &ErrorObject, redactor: &Redactor) -> Self {
         Self::RemoteError {
             code: error.code,
-            message: Hidden::new(redactor.redact(&error.message)),
+            message: Hidden::new(cut(&redactor.redact(&error.message), MAX_MESSAGE_CHARS)),
         }
     }
+}
+
+/// The first so many characters of a text that was redacted.
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
 }

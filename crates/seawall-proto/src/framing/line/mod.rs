@@ -30,6 +30,8 @@ pub struct LineDecoder {
     limit: usize,
     /// The length of the last frame that was handed over: a line that outgrows a chunk is expected to be as long.
     expected: usize,
+    /// Bytes in front of the buffer that were frames before and belong to the same allocation still.
+    skipped: usize,
 }
 
 impl LineDecoder {
@@ -41,6 +43,7 @@ impl LineDecoder {
             searched: 0,
             limit,
             expected: 0,
+            skipped: 0,
         }
     }
 
@@ -62,6 +65,7 @@ impl LineDecoder {
             let mut grown = BytesMut::with_capacity(wanted.max(held + READ_CHUNK_BYTES));
             grown.extend_from_slice(&self.buffer);
             self.buffer = grown;
+            self.skipped = 0;
         }
         &mut self.buffer
     }
@@ -96,12 +100,15 @@ impl LineDecoder {
         if end >= READ_CHUNK_BYTES {
             self.expected = end;
         }
-        if self.buffer.capacity() - end > end / 4 {
+        if self.skipped + self.buffer.capacity() - end > end / 4 {
             let frame = Bytes::copy_from_slice(self.buffer.get(..end).unwrap_or_default());
             self.buffer.advance(newline + 1);
+            // `reserve` may move what is left to the front unseen; then this is too careful, and costs a copy.
+            self.skipped += newline + 1;
             return Ok(Some(frame));
         }
         let mut frame = std::mem::take(&mut self.buffer);
+        self.skipped = 0;
         // Copying what follows keeps the frame the only owner of its buffer.
         self.buffer
             .extend_from_slice(frame.get(newline + 1..).unwrap_or_default());
@@ -125,6 +132,7 @@ impl LineDecoder {
     pub fn shrink(&mut self) {
         if self.buffer.is_empty() && self.buffer.capacity() > READ_CHUNK_BYTES {
             self.buffer = BytesMut::new();
+            self.skipped = 0;
         }
     }
 }
