@@ -85,7 +85,7 @@ impl Observer for Aloud {
     fn observe(&self, server: &str, diagnostic: &Diagnostic) {
         for line in self.news(server, diagnostic) {
             let (server, line) = (visible(server, Place::Line), visible(&line, Place::Line));
-            talk::say(format!("{server}| {line}"));
+            talk::pass_on(format!("{server}| {line}"));
         }
     }
 }

@@ -26,8 +26,17 @@ struct State {
 
 static TALK: OnceLock<Talk> = OnceLock::new();
 
-/// Has a line written to stderr, soon.
+/// Has a line of the program's own written to stderr, soon; it is never dropped.
 pub(super) fn say(line: String) {
+    queue(line, usize::MAX);
+}
+
+/// Has a line of a server written to stderr, soon; dropped if too many wait.
+pub(super) fn pass_on(line: String) {
+    queue(line, MAX_WAITING);
+}
+
+fn queue(line: String, room: usize) {
     let talk = TALK.get_or_init(|| {
         // Without the thread the lines wait for nobody, and the program goes on.
         let started = thread::Builder::new()
@@ -37,7 +46,7 @@ pub(super) fn say(line: String) {
         Talk::default()
     });
     let mut state = talk.lock();
-    if state.lines.len() < MAX_WAITING {
+    if state.lines.len() < room {
         state.lines.push_back(line);
         talk.changed.notify_all();
     } else {

@@ -100,11 +100,11 @@ impl LineDecoder {
         if end >= READ_CHUNK_BYTES {
             self.expected = end;
         }
-        if self.skipped + self.buffer.capacity() - end > end / 4 {
+        if self.skipped.saturating_add(self.buffer.capacity() - end) > end / 4 {
             let frame = Bytes::copy_from_slice(self.buffer.get(..end).unwrap_or_default());
             self.buffer.advance(newline + 1);
             // `reserve` may move what is left to the front unseen; then this is too careful, and costs a copy.
-            self.skipped += newline + 1;
+            self.skipped = self.skipped.saturating_add(newline + 1);
             return Ok(Some(frame));
         }
         let mut frame = std::mem::take(&mut self.buffer);

@@ -69,6 +69,10 @@ impl Leader {
 
     /// Looks who left the group, and tells the watchdog of them.
     pub(super) fn look(&mut self) {
+        if self.sight() == Sight::Lost {
+            // The number may be another's by now, and so would be its children.
+            return;
+        }
         self.rest();
         self.registration.add(self.others.strays());
     }

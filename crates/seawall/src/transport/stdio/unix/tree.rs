@@ -286,7 +286,7 @@ impl Tree {
         let mut state = self.state();
         if let (Stage::Untouched, Life::Child(leader)) = (state.stage, &mut state.life) {
             // Whoever left the group can be found only while its parents live.
-            leader.rest();
+            leader.look();
         }
         match state.stage {
             Stage::Untouched => {

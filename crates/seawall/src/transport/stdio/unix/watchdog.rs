@@ -23,6 +23,9 @@ use super::before_exec;
 
 pub(super) const SCRIPT: &str = include_str!("watchdog.sh");
 
+/// At most so many of one server's descendants that left its group are told to the watchdog.
+const MAX_STRAYS: usize = 64;
+
 /// A watchdog that died is not replaced more often than this, except by a new child.
 const MEND_PAUSE: Duration = Duration::from_secs(1);
 
@@ -84,13 +87,15 @@ impl Registration {
     /// Adds who left the group. They are found by their parents, who may be gone by the time the host is.
     pub(super) fn add(&self, strays: impl Iterator<Item = (u32, u64)>) {
         let mut watchdog = lock();
-        for (pid, started) in strays {
-            let Some(group) = watchdog.groups.get_mut(&self.token) else {
-                return;
-            };
-            if !group.strays.contains(&(pid, started)) {
+        let Watchdog { shell, groups, .. } = &mut *watchdog;
+        let (Some(group), Some(shell)) = (groups.get_mut(&self.token), shell) else {
+            return;
+        };
+        for (pid, started) in strays.take(MAX_STRAYS) {
+            if group.strays.len() < MAX_STRAYS && !group.strays.contains(&(pid, started)) {
                 group.strays.push((pid, started));
-                watchdog.tell(&Line::left(self.token, pid, started));
+                // A full pipe is no dead watchdog, and these lines are the least: what is not told is not worth a new one.
+                shell.pipe.write(&Line::left(self.token, pid, started)).ok();
             }
         }
     }
@@ -183,11 +188,14 @@ impl Watchdog {
         match Shell::start() {
             Ok(shell) => {
                 let told = self.groups.iter().try_for_each(|(token, group)| {
-                    shell.pipe.write(&Line::registered(*token, group.number))?;
-                    group.strays.iter().try_for_each(|(pid, started)| {
-                        shell.pipe.write(&Line::left(*token, *pid, *started))
-                    })
+                    shell.pipe.write(&Line::registered(*token, group.number))
                 });
+                // After every group, so that one server's strays never cost another its place.
+                for (token, group) in &self.groups {
+                    for (pid, started) in &group.strays {
+                        shell.pipe.write(&Line::left(*token, *pid, *started)).ok();
+                    }
+                }
                 if let Err(error) = told {
                     tracing::warn!(%error, "the watchdog does not know every child");
                 }

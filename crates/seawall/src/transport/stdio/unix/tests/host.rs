@@ -17,7 +17,8 @@ const WITH_STRAY: &str =
     "trap '' TERM HUP; setsid sh -c 'sleep 60; sleep 60' & echo $!; while :; do sleep 1; done";
 
 /// A server that exits at the end of its stdin, which a killed host brings about, and leaves a child that left the group.
-const GONE_WITH_ITS_HOST: &str = "setsid sleep 60 & echo $!; exec cat >/dev/null";
+/// The child tells its number once it has left.
+const GONE_WITH_ITS_HOST: &str = "setsid sh -c 'echo $$; exec sleep 60' & exec cat >/dev/null";
 
 /// Not a test: the host, when this binary was started as one.
 #[test]
