@@ -155,9 +155,7 @@ impl Printer {
 
     /// A plain word on stderr.
     pub(crate) fn talk(&mut self, text: &str) {
-        let text = visible(text, Place::Block);
-        // Nobody is left to tell that stderr is gone.
-        let _ = writeln!(self.stderr, "{text}");
+        self.say(visible(text, Place::Block).into());
     }
 
     /// A word for those who asked for more.
@@ -188,10 +186,15 @@ impl Printer {
         } else {
             format!("{}{text}", colour.paint(look, label))
         };
+        self.say(line);
+    }
+
+    fn say(&mut self, line: String) {
         if self.manner.verbosity > 1 {
             // What servers say is written meanwhile, and may be stuck where nobody reads it.
             talk::say(line);
         } else {
+            // Nobody is left to tell that stderr is gone.
             let _ = writeln!(self.stderr, "{line}");
         }
     }
