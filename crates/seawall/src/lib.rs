@@ -43,6 +43,7 @@ pub mod flows;
 pub mod redact;
 pub mod results;
 mod transport;
+mod web;
 
 pub use client::{Arguments, Call, Client, ClientBuilder, Report};
 pub use config::ServerConfig;
@@ -54,3 +55,4 @@ pub use seawall_proto::jsonrpc::Noise;
 pub use seawall_proto::limits::{self, InvalidTools, Limits};
 pub use seawall_proto::mcp::{self, Catalog, Revision, Tool, ToolResult};
 pub use seawall_proto::{ErrorCode, Json, Outcome};
+pub use web::{AuthError, EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};

@@ -1,0 +1,56 @@
+//! What a request over HTTP is authorised with, and what is done about a refusal (T4, T5).
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use url::Url;
+
+use super::AuthError;
+
+/// A future on the heap.
+pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Authorises requests to one server.
+pub(crate) trait Authorize: Send + Sync + fmt::Debug {
+    /// The headers of a request that is about to be sent. It may wait for a refresh or a login.
+    fn credentials<'a>(
+        &'a self,
+        method: &'a Method,
+        url: &'a Url,
+    ) -> Boxed<'a, Result<Option<Credentials>, AuthError>>;
+
+    /// The server answered 401 or 403, so it did nothing: whether to send the request once more.
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>>;
+}
+
+/// Headers that authorise one request, marked sensitive.
+#[derive(Debug, Clone)]
+pub(crate) struct Credentials {
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    /// Which token these are of: so that the refusal of an old one is not held against a newer one.
+    pub(crate) generation: u64,
+}
+
+/// What the server refused.
+pub(crate) struct Refusal<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) url: &'a Url,
+    /// 401 or 403.
+    pub(crate) status: StatusCode,
+    pub(crate) headers: &'a HeaderMap,
+    /// The generation of the credentials that it came with; `None` if it came without.
+    pub(crate) used: Option<u64>,
+    /// How often this request was refused before.
+    pub(crate) refusals: u32,
+}
+
+/// What to do about a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Ask for credentials again and send the request once more.
+    Retry,
+    /// The refusal stands.
+    GiveUp,
+}

@@ -1,0 +1,198 @@
+//! The one way to the web: a pool of connections, the caller's trust, and the egress policy that is asked before the
+//! first byte.
+//!
+//! **Invariant:** nothing is requested of an origin that the policy did not allow; redirects are never followed here.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::Method;
+use url::Url;
+
+/// How long a connection may take to stand, the proxy's and TLS's part included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Decides what may be requested of whom.
+///
+/// It is asked for every request that a server's configuration or a server's answer causes: the server's own, and those
+/// of a login. It is asked before a name is looked up.
+pub trait EgressPolicy: Send + Sync {
+    /// Whether a request with `method` may go to `origin`, which is `scheme://host[:port]`.
+    fn allow(&self, method: &str, origin: &str) -> bool;
+}
+
+impl<F: Fn(&str, &str) -> bool + Send + Sync> EgressPolicy for F {
+    fn allow(&self, method: &str, origin: &str) -> bool {
+        self(method, origin)
+    }
+}
+
+/// An HTTP client for many servers: one pool of connections. Cheap to clone.
+///
+/// The system's proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and its trusted certificates (on Linux `SSL_CERT_FILE`
+/// and `SSL_CERT_DIR` too) are honoured.
+#[derive(Clone)]
+pub struct HttpClient {
+    client: reqwest::Client,
+    egress: Option<Arc<dyn EgressPolicy>>,
+}
+
+/// How requests go out, where the defaults do not fit. See [`HttpClient::builder`].
+#[derive(Default)]
+#[must_use = "a builder does nothing until it builds"]
+pub struct HttpClientBuilder {
+    roots: Vec<Vec<u8>>,
+    egress: Option<Arc<dyn EgressPolicy>>,
+}
+
+/// Why an HTTP client cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpClientError {
+    /// A root certificate is not one in PEM.
+    #[error("a root certificate is not a PEM certificate")]
+    RootCertificate(#[source] reqwest::Error),
+    /// The system's TLS or proxy settings cannot be used.
+    #[error("the system's TLS or proxy settings cannot be used")]
+    System(#[source] reqwest::Error),
+}
+
+/// The egress policy does not allow a request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the egress policy does not allow {method} {origin}")]
+pub(crate) struct EgressRefused {
+    /// The request's method.
+    pub(crate) method: Method,
+    /// The origin that it would have gone to.
+    pub(crate) origin: String,
+}
+
+/// Why a small document could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    /// The policy refused before anything was sent.
+    #[error(transparent)]
+    Egress(#[from] EgressRefused),
+    /// The request failed, or the answer broke off.
+    #[error("the request failed")]
+    Request(#[source] reqwest::Error),
+    /// The answer is longer than the caller wants to read.
+    #[error("the answer is longer than {limit} bytes")]
+    TooLong {
+        /// The bound.
+        limit: usize,
+    },
+}
+
+/// A small document, read whole.
+pub(crate) struct Fetched {
+    pub(crate) status: http::StatusCode,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl HttpClient {
+    /// A client with the defaults: the system's proxies and certificates, no egress policy.
+    ///
+    /// # Errors
+    /// [`HttpClientError::System`].
+    pub fn new() -> Result<Self, HttpClientError> {
+        Self::builder().build()
+    }
+
+    /// A client with more than the defaults.
+    pub fn builder() -> HttpClientBuilder {
+        HttpClientBuilder::default()
+    }
+
+    /// A request of `url`, once the egress policy allowed it.
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        url: &Url,
+    ) -> Result<reqwest::RequestBuilder, EgressRefused> {
+        let origin = url.origin().ascii_serialization();
+        match &self.egress {
+            Some(policy) if !policy.allow(method.as_str(), &origin) => {
+                Err(EgressRefused { method, origin })
+            }
+            _ => Ok(self.client.request(method, url.clone())),
+        }
+    }
+
+    /// Sends `request` and reads at most `limit` bytes of its answer, after decompression.
+    pub(crate) async fn fetch(
+        request: reqwest::RequestBuilder,
+        limit: usize,
+    ) -> Result<Fetched, FetchError> {
+        let mut response = request.send().await.map_err(FetchError::Request)?;
+        let mut body = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(FetchError::Request)? {
+            if body.len() + chunk.len() > limit {
+                return Err(FetchError::TooLong { limit });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Fetched {
+            status: response.status(),
+            headers: std::mem::take(response.headers_mut()),
+            body: body.freeze(),
+        })
+    }
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
+    }
+}
+
+impl HttpClientBuilder {
+    /// Trusts the certificates of `pem` beside the system's.
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.roots.push(pem.into());
+        self
+    }
+
+    /// Asks `policy` before each request.
+    pub fn egress(mut self, policy: Arc<dyn EgressPolicy>) -> Self {
+        self.egress = Some(policy);
+        self
+    }
+
+    /// The client.
+    ///
+    /// # Errors
+    /// A root certificate is not PEM, or the system's settings cannot be used.
+    pub fn build(self) -> Result<HttpClient, HttpClientError> {
+        // The first provider of the process stays; another one's is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("seawall/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            // A request that may have been carried out is never sent again behind our back.
+            .retry(reqwest::retry::never())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true)
+            .referer(false);
+        for pem in &self.roots {
+            for root in reqwest::Certificate::from_pem_bundle(pem)
+                .map_err(HttpClientError::RootCertificate)?
+            {
+                builder = builder.add_root_certificate(root);
+            }
+        }
+        Ok(HttpClient {
+            client: builder.build().map_err(HttpClientError::System)?,
+            egress: self.egress,
+        })
+    }
+}
+
+impl fmt::Debug for HttpClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClientBuilder").finish_non_exhaustive()
+    }
+}

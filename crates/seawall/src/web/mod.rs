@@ -1,0 +1,12 @@
+//! The way to the web: one pool of connections, the egress policy, and how a request is authorised.
+//!
+//! **Invariant:** nothing is requested of an origin that the policy did not allow; redirects are never followed here.
+
+mod authorize;
+mod client;
+mod error;
+
+pub(crate) use authorize::{Authorize, Boxed, Credentials, Refusal, Verdict};
+pub use client::{EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
+pub(crate) use client::{EgressRefused, FetchError, Fetched};
+pub use error::AuthError;
