@@ -1,8 +1,9 @@
-//! The project's own commands: `tidy` (the shape of the tree as checks), `peers` (real servers to test against)
-//! and `test` (the peers, then every test).
+//! The project's own commands: `tidy` (the shape of the tree as checks), `peers` (real servers to test against),
+//! `test` (the peers, then every test) and `conformance` (the official suite).
 //!
 //! It never touches anything outside the tree but the peers' cache folder.
 
+mod conformance;
 mod peers;
 mod talk;
 mod test;
@@ -17,6 +18,11 @@ usage: cargo xtask COMMAND
   tidy                       check the shape of the tree: sizes, imports, folders, licences, rules without a test
   peers [--list] [--json]    install the pinned MCP servers that tests talk to; --list prints how each is started
   test [ARGUMENT …]          install the peers, then run `cargo test ARGUMENT …`, of all packages unless -p names one
+  conformance [OPTION …]     run the official conformance suite against the client, every set of requirements
+      --requirements SET         just this set: 2026-07-28 or 2025-11-25
+      --scenario NAME --spec-version REVISION
+                                 just this scenario, and tell every check of it that did not pass
+      --write                    write docs/conformance.md, and raise the counts that later runs are held to
 
 SEAWALL_PEERS names the folder of the peers; without it, the platform's cache folder holds them.";
 
@@ -27,6 +33,7 @@ fn main() -> ExitCode {
     match command.as_deref() {
         Some("tidy") if rest.is_empty() => tidy::run(),
         Some("peers") => peers::run(&rest),
+        Some("conformance") => conformance::run(&rest),
         Some("test") => test::run(&rest),
         Some("help" | "--help" | "-h") => {
             talk::data(USAGE);

@@ -99,6 +99,24 @@ pub(super) fn fail(error: &PeersError) -> ExitCode {
 
 /// Installs what is missing and writes the list; the cache folder and its peers.
 pub(super) fn install() -> Result<(PathBuf, Vec<catalog::Peer>), PeersError> {
+    let cache = cache()?;
+    let root = tree::root();
+    let places = install::everything(&root, &cache)?;
+    let peers = catalog::peers(&root, &cache, &places)?;
+    let list = cache.join(LIST);
+    install::write_whole(&list, catalog::json(&peers).as_bytes())
+        .map_err(PeersError::file(&list))?;
+    Ok((cache, peers))
+}
+
+/// Installs the conformance suite if it is missing; its folder, which holds `node_modules`.
+pub(super) fn conformance() -> Result<PathBuf, PeersError> {
+    parts::node()?;
+    parts::conformance(&tree::root().join("peers"), &cache()?)
+}
+
+/// The cache folder, made if it is missing.
+fn cache() -> Result<PathBuf, PeersError> {
     let cache = cache_folder(|name| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())
@@ -107,13 +125,7 @@ pub(super) fn install() -> Result<(PathBuf, Vec<catalog::Peer>), PeersError> {
     .ok_or(PeersError::NoCacheFolder)?;
     let cache = std::path::absolute(&cache).map_err(PeersError::file(&cache))?;
     std::fs::create_dir_all(&cache).map_err(PeersError::file(&cache))?;
-    let root = tree::root();
-    let places = install::everything(&root, &cache)?;
-    let peers = catalog::peers(&root, &cache, &places)?;
-    let list = cache.join(LIST);
-    install::write_whole(&list, catalog::json(&peers).as_bytes())
-        .map_err(PeersError::file(&list))?;
-    Ok((cache, peers))
+    Ok(cache)
 }
 
 /// The folder that the variables name, ours first, else the platform's own.

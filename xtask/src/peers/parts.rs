@@ -62,8 +62,23 @@ pub(super) fn python() -> Result<String, PeersError> {
 
 /// The servers from npm.
 pub(super) fn npm(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    npm_packages("npm", "npm packages", peers, cache)
+}
+
+/// The official conformance suite, and the Node.js that it runs on.
+pub(super) fn conformance(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    npm_packages("conformance", "the conformance suite", peers, cache)
+}
+
+/// Exactly what the lock in `peers/<name>` names, and none of its scripts run.
+fn npm_packages(
+    name: &'static str,
+    title: &'static str,
+    peers: &Path,
+    cache: &Path,
+) -> Result<PathBuf, PeersError> {
     let files = ["package.json", "package-lock.json", ".npmrc"];
-    let from = peers.join("npm");
+    let from = peers.join(name);
     let inputs = files
         .iter()
         .map(|name| read(&from.join(name)))
@@ -85,8 +100,8 @@ pub(super) fn npm(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     part(
         cache,
         &Part {
-            name: "npm",
-            title: "npm packages",
+            name,
+            title,
             inputs: inputs.clone(),
             build: &build,
         },

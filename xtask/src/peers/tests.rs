@@ -93,16 +93,18 @@ fn versions_are_read_from_the_locks() {
 #[test]
 fn locks_pin_exactly_and_name_no_registry() {
     let lock = |path: &str| std::fs::read_to_string(tree::root().join("peers").join(path)).unwrap();
-    let npm: serde_json::Value = serde_json::from_str(&lock("npm/package-lock.json")).unwrap();
-    for (name, package) in npm["packages"].as_object().unwrap() {
-        assert!(
-            package["resolved"].is_null(),
-            "{name} names where it came from"
-        );
-        assert!(
-            name.is_empty() || package["integrity"].is_string(),
-            "{name} has no hash"
-        );
+    for list in ["npm/package-lock.json", "conformance/package-lock.json"] {
+        let npm: serde_json::Value = serde_json::from_str(&lock(list)).unwrap();
+        for (name, package) in npm["packages"].as_object().unwrap() {
+            assert!(
+                package["resolved"].is_null(),
+                "{list}: {name} names where it came from"
+            );
+            assert!(
+                name.is_empty() || package["integrity"].is_string(),
+                "{list}: {name} has no hash"
+            );
+        }
     }
     for list in [
         "python/requirements-servers.txt",

@@ -1,0 +1,209 @@
+//! `cargo xtask conformance`: the official MCP conformance suite against a client on the library.
+//!
+//! The suite and its Node.js are pinned by the lock in `peers/conformance`. A scenario is green if none of its checks failed
+//! or warned, the client got to its end, and at least as many checks passed as `peers/conformance/passed.json` says:
+//! the suite gives a client that does nothing a green mark on some scenarios.
+
+mod suite;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::{peers, talk, tree};
+use suite::{Scenario, Seen, Suite};
+use table::Floors;
+
+/// The sets of requirements that the suite has.
+const SETS: [&str; 2] = ["2026-07-28", "2025-11-25"];
+
+const FLOORS: &str = "peers/conformance/passed.json";
+const PAGE: &str = "docs/conformance.md";
+
+/// The suite runs a set's scenarios all at once, so those that measure time may suffer. This many are run again, alone.
+const AGAIN: usize = 3;
+
+/// Why the suite could not be run, or what it told could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConformanceError {
+    #[error("{}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("`{program}` cannot be run")]
+    Program { program: String, source: io::Error },
+    #[error("the client cannot be built")]
+    Build,
+    #[error("{} is not what is expected there", path.display())]
+    Form { path: PathBuf },
+}
+
+impl ConformanceError {
+    fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |source| Self::File {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Request {
+    Sets { sets: Vec<String>, write: bool },
+    One { scenario: String, revision: String },
+}
+
+/// Runs what the arguments ask for; success if all of it is green.
+pub(super) fn run(arguments: &[String]) -> ExitCode {
+    let Some(request) = request(arguments) else {
+        return crate::usage();
+    };
+    let place = match peers::conformance() {
+        Ok(place) => place,
+        Err(error) => return peers::fail(&error),
+    };
+    let green = suite::build_client().and_then(|client| {
+        let suite = Suite::new(place, client);
+        match &request {
+            Request::Sets { sets, write } => whole_sets(&suite, sets, *write),
+            Request::One { scenario, revision } => one(&suite, scenario, revision),
+        }
+    });
+    match green {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            talk::say(format_args!("conformance: {error}"));
+            if let Some(cause) = std::error::Error::source(&error) {
+                talk::say(format_args!("    {cause}"));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn request(arguments: &[String]) -> Option<Request> {
+    let (mut sets, mut scenario, mut revision, mut write) = (Vec::new(), None, None, false);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--requirements" => {
+                let set = arguments.next()?;
+                SETS.contains(&set.as_str())
+                    .then(|| sets.push(set.clone()))?;
+            }
+            "--scenario" => scenario = Some(arguments.next()?.clone()),
+            "--spec-version" => revision = Some(arguments.next()?.clone()),
+            "--write" => write = true,
+            _ => return None,
+        }
+    }
+    match (scenario, revision) {
+        (Some(scenario), Some(revision)) if sets.is_empty() && !write => {
+            Some(Request::One { scenario, revision })
+        }
+        (None, None) => {
+            if sets.is_empty() {
+                sets = SETS.map(str::to_owned).to_vec();
+            }
+            Some(Request::Sets { sets, write })
+        }
+        _ => None,
+    }
+}
+
+/// Runs every set, tells it as a table, and keeps it if asked to; whether all that is demanded is green.
+fn whole_sets(suite: &Suite, sets: &[String], write: bool) -> Result<bool, ConformanceError> {
+    let root = tree::root();
+    let (floors_at, page_at) = (root.join(FLOORS), root.join(PAGE));
+    let mut floors = Floors::read(&floors_at)?;
+    let mut green = true;
+    for set in sets {
+        let scenarios = suite.scenarios(set)?;
+        let seen = run_set(suite, set, &scenarios, &floors)?;
+        let markdown = table::markdown(set, &scenarios, &seen, &floors);
+        talk::data(&markdown);
+        green &= tell_red(set, &scenarios, &seen, &floors);
+        if write {
+            table::write_into(&page_at, set, &markdown)?;
+            floors.raise(set, &seen);
+        }
+    }
+    if write {
+        floors.write(&floors_at)?;
+    }
+    Ok(green)
+}
+
+/// What was seen of each scenario of a set; a few that are red are run again alone, and that counts.
+fn run_set(
+    suite: &Suite,
+    set: &str,
+    scenarios: &[Scenario],
+    floors: &Floors,
+) -> Result<BTreeMap<String, Seen>, ConformanceError> {
+    let out = suite.run_set(set)?;
+    let mut seen = BTreeMap::new();
+    for Scenario { name, .. } in scenarios {
+        seen.insert(name.clone(), suite::read(&out, name)?);
+    }
+    let red: Vec<String> = seen
+        .iter()
+        .filter(|(name, seen)| table::fault(seen, floors.of(set, name)).is_some())
+        .map(|(name, _)| name.clone())
+        .collect();
+    if red.len() <= AGAIN {
+        for name in red {
+            talk::say(format_args!("conformance: {set}: {name} again, alone"));
+            let out = suite.run_one(&name, set)?;
+            seen.insert(name.clone(), suite::read(&out, &name)?);
+        }
+    }
+    Ok(seen)
+}
+
+/// Says what is red and demanded; whether nothing is.
+fn tell_red(
+    set: &str,
+    scenarios: &[Scenario],
+    seen: &BTreeMap<String, Seen>,
+    floors: &Floors,
+) -> bool {
+    let mut green = true;
+    for Scenario { name, required } in scenarios {
+        let floor = floors.of(set, name);
+        let Some(seen) = seen.get(name) else { continue };
+        if let Some(fault) = table::fault(seen, floor)
+            && (*required || floor.is_some())
+        {
+            green = false;
+            talk::say(format_args!("conformance: {set}: {name}: {fault}"));
+        }
+    }
+    green
+}
+
+/// Runs one scenario and says every check that did not pass; whether all did.
+fn one(suite: &Suite, scenario: &str, revision: &str) -> Result<bool, ConformanceError> {
+    let out = suite.run_one(scenario, revision)?;
+    let seen = suite::read(&out, scenario)?;
+    for trouble in &seen.troubles {
+        talk::data(trouble);
+    }
+    talk::data(format_args!(
+        "{} checks passed, {} of them different; {} did not",
+        seen.passed,
+        seen.different,
+        seen.troubles.len()
+    ));
+    if !seen.done {
+        talk::data(format_args!(
+            "the client did not get to its end: {}",
+            seen.talk
+        ));
+    }
+    Ok(seen.troubles.is_empty() && seen.done)
+}
