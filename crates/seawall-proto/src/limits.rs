@@ -38,6 +38,12 @@ pub const MAX_NOISE_CHARS: usize = 200;
 pub const MAX_PROGRESS_TEXT_BYTES: usize = 4_096;
 /// At most this many diagnostic events wait to be taken; later ones are dropped and counted (L6). Fixed.
 pub const MAX_WAITING_DIAGNOSTICS: usize = 64;
+/// At most this many further legs of one call (O4). Fixed.
+pub const MAX_LEGS: u32 = 10;
+/// At most this many inputs that a server asked for wait to be supplied at once (L6). Fixed.
+pub const MAX_INPUTS: usize = 16;
+/// At most this many resources are followed, and changes wait to be taken, at once (L6). Fixed.
+pub const MAX_SUBSCRIPTIONS: usize = 64;
 /// The largest byte or count limit that a configuration may ask for: 2^53 - 1 (K9).
 pub const MAX_LIMIT: u64 = (1 << 53) - 1;
 /// The largest timeout that a configuration may ask for, in milliseconds: 2^31 - 1 (K9).

@@ -5,16 +5,19 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::ExchangeFault;
 use crate::json::Json;
 use crate::jsonrpc::Malformed;
 use crate::limits::MAX_JSON_DEPTH;
-use crate::mcp::{CatalogFault, ResultFault, Revision};
+use crate::mcp::{CatalogFault, InputMethod, ResultFault, Revision};
 use crate::outcome::{ErrorCode, Outcome};
 
 /// A step of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
+    /// `server/discover`.
+    Discover,
     /// `initialize`.
     Initialize,
     /// `tools/list`, one page of it, from 1.
@@ -27,6 +30,7 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Discover => f.write_str("server/discover"),
             Self::Initialize => f.write_str("initialize"),
             Self::ListTools { page: 1 } => f.write_str("tools/list"),
             Self::ListTools { page } => write!(f, "tools/list page {page}"),
@@ -165,7 +169,7 @@ pub enum CloseReason {
         limit_ms: u128,
     },
     /// A handshake exchange was answered with an error.
-    #[error("it answered {step} with JSON-RPC error {code}")]
+    #[error("it answered {step} with JSON-RPC error {code}{}", era_hint(step))]
     HandshakeRefused {
         /// Which exchange.
         step: Step,
@@ -175,6 +179,17 @@ pub enum CloseReason {
     /// Its answer to `initialize` breaks the protocol.
     #[error("its answer to initialize {0}")]
     Handshake(HandshakeFault),
+    /// Its answer to `server/discover` breaks the protocol.
+    #[error("its answer to server/discover {0}")]
+    Discovery(HandshakeFault),
+    /// The exchange of a handshake request brought no answer.
+    #[error("{step} failed: {}{}", .fault.text, era_hint(step))]
+    Exchange {
+        /// Which exchange.
+        step: Step,
+        /// What happened.
+        fault: ExchangeFault,
+    },
     /// The two sides have no revision in common. Permanent.
     #[error("{0}")]
     Revision(Arc<RevisionRefusal>),
@@ -201,8 +216,8 @@ pub enum HandshakeFault {
     /// A member that Seawall reads stands there twice.
     #[error("has the same key twice")]
     DuplicateKey,
-    /// `protocolVersion` is missing or not a string.
-    #[error("has no protocolVersion")]
+    /// The revision that it speaks is missing, or not one.
+    #[error("names no protocol version")]
     NoVersion,
     /// `capabilities` is missing or not an object.
     #[error("has no capabilities")]
@@ -225,11 +240,13 @@ impl CloseReason {
             | Self::DriverGone => ErrorCode::ConnectionClosed,
             Self::HandshakeTimeout { .. } => ErrorCode::Timeout,
             Self::Catalog(_) => ErrorCode::InvalidResponse,
+            Self::Exchange { fault, .. } => fault.code,
             Self::Malformed(_)
             | Self::FrameTooLong { .. }
             | Self::ReplyBlocked
             | Self::HandshakeRefused { .. }
             | Self::Handshake(_)
+            | Self::Discovery(_)
             | Self::Revision(_)
             | Self::RequestTooLong { .. } => ErrorCode::ProtocolError,
         }
@@ -251,12 +268,26 @@ impl CloseReason {
         }
     }
 
+    /// The status that the server refused with over HTTP, if it did.
+    #[must_use]
+    pub fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Exchange { fault, .. } => fault.status,
+            _ => None,
+        }
+    }
+
     /// What became of the handshake request that this ended, where the reason alone tells.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::HandshakeRefused { .. } => Some(Outcome::ErrorResponse),
             Self::Revision(refusal) if refusal.code.is_some() => Some(Outcome::ErrorResponse),
-            Self::Revision(_) | Self::Handshake(_) | Self::Catalog(_) => Some(Outcome::Answered),
+            Self::Revision(_) | Self::Handshake(_) | Self::Discovery(_) | Self::Catalog(_) => {
+                Some(Outcome::Answered)
+            }
+            Self::Exchange { fault, .. } if matches!(fault.status, Some(401 | 403)) => {
+                Some(Outcome::ErrorResponse)
+            }
             Self::RequestTooLong { .. } => Some(Outcome::NotSent),
             _ => None,
         }
@@ -315,9 +346,99 @@ pub enum CallError {
         /// Whether it says that it has no such tool.
         tool_not_found: bool,
     },
+    /// The server answered a request that is no tool call with an error.
+    #[error("it refused the request with JSON-RPC error {code}")]
+    RequestRefused {
+        /// The error's code.
+        code: i64,
+    },
     /// The server answered, and the answer cannot be used.
     #[error("{0}")]
     Unusable(ResultFault),
+    /// The call ended between two legs (O4).
+    #[error(
+        "{0}; it had asked for another round, and nothing was in flight, but it may have begun: verify state before retrying"
+    )]
+    BetweenLegs(BetweenLegs),
+    /// The server asked for another round, or answered in a way that is not final, and this side cannot go on (O4).
+    #[error("{0}; nothing was in flight, but it may have begun: verify state before retrying")]
+    Unfinished(Unfinished),
+    /// The exchange brought no answer.
+    #[error("{}{}", .fault.text, Advice(.outcome))]
+    Exchange {
+        /// What happened.
+        fault: ExchangeFault,
+        /// What became of the request.
+        outcome: Outcome,
+    },
+}
+
+/// What ended a call between two legs.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BetweenLegs {
+    /// The deadline passed.
+    #[error("the call took longer than {limit_ms} ms")]
+    Timeout {
+        /// The bound, in milliseconds.
+        limit_ms: u128,
+    },
+    /// The session ended.
+    #[error("{0}")]
+    Closed(CloseReason),
+}
+
+/// Why a call that is not finished cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// It asks for what the host does not supply, and was not told that it does.
+    #[error("it asked for {}, which this host does not supply", input_words(.0))]
+    Unsupplied(InputMethod),
+    /// The host could not answer what it asked.
+    #[error("what it asked for could not be supplied")]
+    NotAnswered,
+    /// It asked for more rounds than are gone along with.
+    #[error("it asked for more than {limit} further rounds")]
+    TooManyLegs {
+        /// The bound.
+        limit: u32,
+    },
+    /// It asked for more inputs at once than are gone along with.
+    #[error("it asked for more than {limit} inputs at once")]
+    TooManyInputs {
+        /// The bound.
+        limit: usize,
+    },
+    /// What it asked for makes no sense.
+    #[error("it asked for another round in a way that the protocol does not have")]
+    Malformed,
+    /// `resultType` is none that is known.
+    #[error("it answered with a kind of result that is not known")]
+    ResultType,
+    /// The next leg would be longer than `maxOutboundFrameBytes`.
+    #[error("the next round would be longer than {limit} bytes (maxOutboundFrameBytes)")]
+    TooLong {
+        /// The bound.
+        limit: usize,
+    },
+}
+
+fn input_words(method: &InputMethod) -> &'static str {
+    match method {
+        InputMethod::ElicitForm => "a form to be filled in",
+        InputMethod::ElicitUrl => "a page to be visited",
+        InputMethod::Sample => "a model's answer",
+        InputMethod::ListRoots => "its roots",
+    }
+}
+
+/// Where a server that does not know `server/discover` may be reached.
+fn era_hint(step: &Step) -> &'static str {
+    match step {
+        Step::Discover => "; if it speaks an older revision, write \"protocol\": \"auto\"",
+        _ => "",
+    }
 }
 
 /// What a caller should know before trying again.
@@ -355,8 +476,10 @@ impl CallError {
             | Self::RequestTooLong { .. }
             | Self::BufferFull { .. } => Outcome::NotSent,
             Self::Timeout { outcome, .. } | Self::Closed { outcome, .. } => *outcome,
-            Self::Refused { .. } => Outcome::ErrorResponse,
+            Self::Refused { .. } | Self::RequestRefused { .. } => Outcome::ErrorResponse,
             Self::Unusable(_) => Outcome::Answered,
+            Self::BetweenLegs(_) | Self::Unfinished(_) => Outcome::NoResponse,
+            Self::Exchange { outcome, .. } => *outcome,
         }
     }
 
@@ -376,8 +499,14 @@ impl CallError {
             | Self::BufferFull { .. } => ErrorCode::ProtocolError,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Closed { reason, .. } => reason.code(),
-            Self::Refused { .. } => ErrorCode::ToolFailed,
-            Self::Unusable(_) => ErrorCode::InvalidResponse,
+            Self::Refused { .. } | Self::Unfinished(Unfinished::Unsupplied(_)) => {
+                ErrorCode::ToolFailed
+            }
+            Self::RequestRefused { .. } => ErrorCode::ProtocolError,
+            Self::Unusable(_) | Self::Unfinished(_) => ErrorCode::InvalidResponse,
+            Self::BetweenLegs(BetweenLegs::Timeout { .. }) => ErrorCode::Timeout,
+            Self::BetweenLegs(BetweenLegs::Closed(reason)) => reason.code(),
+            Self::Exchange { fault, .. } => fault.code,
         }
     }
 
@@ -385,8 +514,22 @@ impl CallError {
     #[must_use]
     pub fn json_rpc_code(&self) -> Option<i64> {
         match self {
-            Self::Refused { code, .. } => Some(*code),
-            Self::Closed { reason, .. } => reason.json_rpc_code(),
+            Self::Refused { code, .. } | Self::RequestRefused { code } => Some(*code),
+            Self::Closed { reason, .. } | Self::BetweenLegs(BetweenLegs::Closed(reason)) => {
+                reason.json_rpc_code()
+            }
+            _ => None,
+        }
+    }
+
+    /// The status that the server refused with over HTTP, if it did.
+    #[must_use]
+    pub fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Exchange { fault, .. } => fault.status,
+            Self::Closed { reason, .. } | Self::BetweenLegs(BetweenLegs::Closed(reason)) => {
+                reason.http_status()
+            }
             _ => None,
         }
     }

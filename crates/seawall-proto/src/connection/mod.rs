@@ -19,17 +19,22 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::json::Json;
-use crate::jsonrpc::{
-    ErrorObject, Inbound, Malformed, Noise, RequestId, classify, for_each_element,
-};
+use crate::jsonrpc::{ErrorObject, Inbound, Malformed, Noise, Reply, classify, for_each_element};
 use crate::limits::{Limits, MAX_WAITING_DIAGNOSTICS};
-use crate::mcp::{Catalog, Revision};
+use crate::mcp::{Catalog, ClientCapabilities, InputMethod, Revision};
 use crate::outcome::Outcome;
 
 mod calls;
 mod error;
+mod exchange;
+mod handover;
 mod handshake;
+mod inputs;
+mod ledger;
+mod legs;
+mod listen;
 mod outbox;
+mod request;
 mod stats;
 mod time;
 mod wire;
@@ -37,14 +42,26 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{Abandoned, CallId, Progress};
-pub use error::{CallError, CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step};
+pub use error::{
+    BetweenLegs, CallError, CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step,
+    Unfinished,
+};
+pub use exchange::{ExchangeFault, Order, Transmit, TransmitKind};
+pub use handover::Handover;
+pub use inputs::InputId;
+pub use ledger::{Abandoned, CallId, Progress};
+pub use listen::Change;
+pub use request::Route;
 pub use stats::Stats;
 pub use time::Time;
 
-use calls::Calls;
-use handshake::Listing;
+use handshake::{Listing, Ready};
+use inputs::Inputs;
+use ledger::Calls;
+use listen::Listen;
 use outbox::{Outbox, Purpose};
+use request::Request;
+use wire::Meta;
 
 /// What a client connection is made of.
 #[derive(Debug, Clone)]
@@ -52,8 +69,19 @@ use outbox::{Outbox, Purpose};
 pub struct ClientConfig {
     /// The bounds.
     pub limits: Limits,
-    /// The revision that the configuration pins, if any (K7). It must be one with a handshake.
+    /// Which revisions are spoken (K7).
+    pub era: Era,
+    /// The revision with a handshake that the configuration pins, if any (K7).
     pub pin: Option<Revision>,
+    /// How messages travel.
+    pub binding: Binding,
+    /// What the host supplies when the server asks: exactly this is declared (S2).
+    pub capabilities: ClientCapabilities,
+    /// Whether a server without tools is of use.
+    pub tools: ToolsNeed,
+    /// Bounds a call whose progress restarts its timeout; the timeout itself if that is longer (O4). Default: zero,
+    /// which leaves progress without effect.
+    pub max_total_timeout: Duration,
     /// The version that `initialize` discloses beside the name `seawall` (S1).
     pub version: &'static str,
     /// Whether diagnostics are wanted; without them, events carry none.
@@ -61,16 +89,53 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// The defaults: [`Limits::default`], no pin, no diagnostics.
+    /// The defaults: [`Limits::default`], legacy over a stream, nothing supplied, tools required, no diagnostics.
     #[must_use]
     pub fn new(version: &'static str) -> Self {
         Self {
             limits: Limits::default(),
+            era: Era::Legacy,
             pin: None,
+            binding: Binding::Stream,
+            capabilities: ClientCapabilities::default(),
+            tools: ToolsNeed::Required,
+            max_total_timeout: Duration::ZERO,
             version,
             diagnostics: false,
         }
     }
+}
+
+/// Which revisions are spoken (K7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Era {
+    /// Those with an `initialize` handshake.
+    Legacy,
+    /// The stateless one, 2026-07-28.
+    Modern,
+    /// Whichever the server speaks: it is probed, and a recognised modern error never falls back (S3).
+    Auto,
+}
+
+/// How messages travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Binding {
+    /// One stream each way, as over stdio.
+    Stream,
+    /// Each message in an exchange of its own, as over HTTP.
+    Http,
+}
+
+/// Whether a server without tools is of use (S1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolsNeed {
+    /// No: the connect fails.
+    Required,
+    /// Yes: its catalog is empty.
+    Optional,
 }
 
 /// What a server said of itself in the handshake.
@@ -105,6 +170,29 @@ pub enum Event {
     UncorrelatedError(ErrorObject),
     /// A JSON-RPC error that failed a request of ours. Told only if diagnostics are wanted.
     RemoteError(ErrorObject),
+    /// A line of the server's log: the parameters of `notifications/message`, remote text. Told only if diagnostics are
+    /// wanted.
+    Log(Json),
+    /// The server asks for something; [`Connection::supply`] answers.
+    Input {
+        /// Which one.
+        id: InputId,
+        /// What for.
+        method: InputMethod,
+        /// The request's parameters, unchanged.
+        params: Option<Json>,
+    },
+    /// Nobody waits for this input any longer.
+    InputWithdrawn {
+        /// Which one.
+        id: InputId,
+    },
+    /// The server says that something of it changed.
+    Changed(Change),
+    /// The tool list was read again; [`Connection::catalog`] is the new one.
+    Relisted(Arc<Catalog>),
+    /// The tool list could not be read again; the old one stays.
+    RelistFailed(CloseReason),
 }
 
 impl fmt::Debug for Event {
@@ -115,6 +203,13 @@ impl fmt::Debug for Event {
             Self::Noise { kind, line } => write!(f, "Noise({kind:?}, {} bytes)", line.len()),
             Self::UncorrelatedError(error) => write!(f, "UncorrelatedError({error:?})"),
             Self::RemoteError(error) => write!(f, "RemoteError({error:?})"),
+            Self::Log(params) => write!(f, "Log({} bytes)", params.len()),
+            Self::Input { id, method, .. } => write!(f, "Input({id:?}, {method:?})"),
+            Self::InputWithdrawn { id } => write!(f, "InputWithdrawn({id:?})"),
+            Self::Changed(Change::Resource(_)) => f.write_str("Changed(Resource)"),
+            Self::Changed(change) => write!(f, "Changed({change:?})"),
+            Self::Relisted(catalog) => write!(f, "Relisted({} tools)", catalog.tools().len()),
+            Self::RelistFailed(reason) => write!(f, "RelistFailed({reason:?})"),
         }
     }
 }
@@ -122,14 +217,14 @@ impl fmt::Debug for Event {
 /// Where a session stands. A variant holds what that stage has, and nothing else.
 #[derive(Debug)]
 enum Stage {
+    Discovering {
+        since: Time,
+    },
     Initializing {
         since: Time,
     },
     Listing(Box<Listing>),
-    Ready {
-        session: Arc<Session>,
-        catalog: Arc<Catalog>,
-    },
+    Ready(Ready),
     Closed {
         reason: CloseReason,
         connect: Outcome,
@@ -146,28 +241,53 @@ pub struct Connection {
     next_id: u64,
     /// Whether the transport took the first byte of the handshake request under way, and when that must be answered.
     exchange: Exchange,
+    /// What every request says of itself: nothing on legacy revisions.
+    meta: Meta,
+    inputs: Inputs,
+    listen: Listen,
+    /// `notifications/initialized`, on its way over a transport of exchanges: nothing may overtake it.
+    introducing: Option<u64>,
+    orders: VecDeque<Order>,
     events: VecDeque<Event>,
     stats: Stats,
 }
 
 /// The handshake request under way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 struct Exchange {
     request: u64,
     dispatched: bool,
+    handover: Option<Handover>,
     deadline: Option<Time>,
+    /// The status that its answer came with.
+    status: Option<u16>,
+    /// When a busy server is asked again.
+    again_at: Option<Time>,
+    /// Whether it was asked again because the server named the revision that it had refused.
+    retried: bool,
 }
 
 impl Exchange {
+    fn of(request: u64) -> Self {
+        Self {
+            request,
+            ..Self::default()
+        }
+    }
+
+    fn is_dispatched(&self) -> bool {
+        self.dispatched || self.handover.as_ref().is_some_and(Handover::is_begun)
+    }
+
     fn awaits_answer(&self) -> bool {
-        self.dispatched && self.deadline.is_some()
+        self.is_dispatched() && self.deadline.is_some()
     }
 }
 
 impl Connection {
-    /// A client's connection, with `initialize` queued.
+    /// A client's connection, with its first request queued: `initialize`, or `server/discover`.
     ///
-    /// Source: 2025-11-25, `basic/lifecycle`, "Initialization".
+    /// Source: 2025-11-25, `basic/lifecycle`, "Initialization"; 2026-07-28, `basic/versioning`.
     #[must_use]
     pub fn client(now: Time, config: ClientConfig) -> Self {
         let mut connection = Self {
@@ -175,16 +295,17 @@ impl Connection {
             calls: Calls::default(),
             stage: Stage::Initializing { since: now },
             next_id: 1,
-            exchange: Exchange {
-                request: 0,
-                dispatched: false,
-                deadline: None,
-            },
+            exchange: Exchange::default(),
+            meta: Meta::default(),
+            inputs: Inputs::default(),
+            listen: Listen::default(),
+            introducing: None,
+            orders: VecDeque::new(),
             events: VecDeque::new(),
             stats: Stats::default(),
             config,
         };
-        connection.begin_initialize(now);
+        connection.start(now);
         connection
     }
 
@@ -231,32 +352,42 @@ impl Connection {
         match message {
             Err(malformed) => self.close(CloseReason::Malformed(malformed)),
             Ok(Inbound::Noise(kind)) => self.noise(kind, frame),
-            Ok(Inbound::Request { id, method, .. }) => self.answer(now, &id, &method),
+            Ok(Inbound::Request { id, method, params }) => self.answer(now, &id, &method, params),
             Ok(Inbound::Notification { method, params }) => {
                 self.stats.notifications += 1;
-                if method == "notifications/progress"
-                    && let Some(params) = params
-                {
-                    self.calls.progress(&params);
+                match (method.as_str(), &params) {
+                    ("notifications/progress", Some(params)) => self.calls.progress(now, params),
+                    _ => self.told(now, &method, params.as_ref()),
                 }
             }
             Ok(Inbound::UncorrelatedError(error)) => {
                 self.stats.uncorrelated_errors += 1;
                 self.diagnose(|| Event::UncorrelatedError(error));
             }
-            Ok(Inbound::Response { id, answer }) => {
-                let ours = id.as_ours();
-                if ours == Some(self.exchange.request) && self.exchange.awaits_answer() {
-                    self.handshake_answer(now, answer);
-                } else if !ours.is_some_and(|ours| self.finish(ours, frame.len(), answer)) {
-                    self.stats.stray_replies += 1;
-                    if let Some(ours) = ours {
-                        self.outbox.withdraw_cancel(ours);
-                    }
-                }
-            }
+            Ok(Inbound::Response { id, answer }) => match id.as_ours() {
+                Some(ours) => self.answered(now, ours, frame.len(), answer),
+                None => self.stats.stray_replies += 1,
+            },
             // A batch within a batch, or one where the revision has none.
             Ok(Inbound::Array) => self.noise(Noise::Array, frame),
+        }
+    }
+
+    /// Request `ours` was answered, in a frame of so many bytes.
+    fn answered(
+        &mut self,
+        now: Time,
+        ours: u64,
+        frame_bytes: usize,
+        answer: Result<Reply, ErrorObject>,
+    ) {
+        if ours == self.exchange.request && self.exchange.awaits_answer() {
+            self.handshake_answer(now, answer);
+        } else if self.is_listen(ours) {
+            self.listen_answered(now, answer);
+        } else if !self.finish(now, ours, frame_bytes, answer) {
+            self.stats.stray_replies += 1;
+            self.outbox.withdraw_cancel(ours);
         }
     }
 
@@ -295,15 +426,14 @@ impl Connection {
             self.close(CloseReason::ReplyBlocked);
         }
         if self.exchange.deadline.is_some_and(|by| by <= now) {
-            let step = self.step();
-            self.close(CloseReason::HandshakeTimeout {
-                step,
-                limit_ms: self.config.limits.handshake_timeout.as_millis(),
-            });
+            self.exchange_expired(now);
+        } else if self.exchange.again_at.is_some_and(|at| at <= now) {
+            self.exchange.again_at = None;
+            self.ask_again(now);
         }
-        for (id, left) in self.calls.expire(now) {
-            self.let_go(id, left);
-        }
+        self.listen_again(now);
+        self.expire_calls(now);
+        self.pace(now);
     }
 
     /// What is to be written, frame by frame, each with its newline; the first may be a remainder.
@@ -330,6 +460,8 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Time> {
         [
             self.exchange.deadline,
+            self.exchange.again_at,
+            self.listen.next(),
             self.calls.next_deadline(),
             self.outbox.room_by(),
         ]
@@ -360,16 +492,28 @@ impl Connection {
     #[must_use]
     pub fn session(&self) -> Option<&Arc<Session>> {
         match &self.stage {
-            Stage::Ready { session, .. } => Some(session),
+            Stage::Ready(ready) => Some(&ready.session),
             _ => None,
         }
+    }
+
+    /// The revision that is spoken, as soon as it is agreed on.
+    #[must_use]
+    pub fn negotiated(&self) -> Option<Revision> {
+        self.known_session().map(|session| session.revision)
+    }
+
+    /// The step of the handshake that is under way; meaningless once it is over.
+    #[must_use]
+    pub fn handshake_step_under_way(&self) -> Step {
+        self.step()
     }
 
     /// The catalog, once the handshake is over.
     #[must_use]
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {
         match &self.stage {
-            Stage::Ready { catalog, .. } => Some(catalog),
+            Stage::Ready(ready) => Some(&ready.catalog),
             _ => None,
         }
     }
@@ -413,13 +557,18 @@ impl Connection {
         if self.is_closed() {
             return;
         }
-        let connect = reason.outcome().unwrap_or(if self.exchange.dispatched {
-            Outcome::NoResponse
-        } else {
-            Outcome::NotSent
-        });
+        let connect = reason
+            .outcome()
+            .unwrap_or(if self.exchange.is_dispatched() {
+                Outcome::NoResponse
+            } else {
+                Outcome::NotSent
+            });
         self.outbox.clear();
-        self.exchange.deadline = None;
+        self.exchange = Exchange::default();
+        self.inputs.clear();
+        self.listen = Listen::default();
+        self.orders.clear();
         self.calls.close(&reason);
         self.stage = Stage::Closed { reason, connect };
         self.events.push_back(Event::Closed);
@@ -444,22 +593,9 @@ impl Connection {
         }
     }
 
-    /// Answers a request of the server (S7).
-    fn answer(&mut self, now: Time, id: &RequestId, method: &str) {
-        self.stats.requests += 1;
-        let frame = wire::answer(id, method == "ping");
-        if frame.len() - 1 > self.config.limits.max_outbound_frame_bytes {
-            // Only an id of nearly a frame's length gets here; a reply that cannot be sent is one that is blocked.
-            self.close(CloseReason::ReplyBlocked);
-            return;
-        }
-        let room_by = now.after(self.config.limits.request_timeout);
-        self.send(frame, Purpose::Reply { room_by });
-    }
-
     /// Queues a frame; tells its number in the outbox.
-    fn send(&mut self, frame: Vec<u8>, purpose: Purpose) -> u64 {
-        let number = self.outbox.push(frame, purpose);
+    fn send(&mut self, frame: Vec<u8>, purpose: Purpose, route: Option<Box<Route>>) -> u64 {
+        let number = self.outbox.push(frame, purpose, route);
         self.stats.most_queued = self.stats.most_queued.max(self.outbox.len());
         self.note_buffered();
         number
@@ -475,11 +611,13 @@ impl Connection {
         id
     }
 
-    fn handshake_deadline(&self, now: Time) -> Time {
-        now.after(self.config.limits.handshake_timeout)
+    fn meta(&self) -> &Meta {
+        &self.meta
     }
 
-    fn default_timeout(&self) -> Duration {
-        self.config.limits.request_timeout
+    /// What goes into the headers of `request`, where the transport has some.
+    fn route(&self, request: &Request) -> Option<Box<Route>> {
+        let http = self.config.binding == Binding::Http;
+        http.then(|| request.route(self.catalog().map(Arc::as_ref)))
     }
 }

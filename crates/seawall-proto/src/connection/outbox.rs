@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::Time;
+use super::{Route, Time};
 
 /// Counted against the byte budget for each frame and each result held, beside its own bytes.
 pub(super) const ENTRY_OVERHEAD_BYTES: usize = 128;
@@ -18,17 +18,19 @@ pub(super) enum Purpose {
     Reply { room_by: Time },
     /// The cancellation of the request with this id (S8).
     Cancel(u64),
-    /// Another notification of ours.
-    Notification,
+    /// `notifications/initialized`.
+    Initialized,
 }
 
 #[derive(Debug)]
-struct Frame {
+pub(super) struct Frame {
     /// Its place in the order in which frames were pushed. The queue is sorted by it, so that one is found without a
     /// walk: a server that does not read can make the queue very long.
-    number: u64,
-    bytes: Vec<u8>,
-    purpose: Purpose,
+    pub(super) number: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) purpose: Purpose,
+    /// What goes into its headers, where the transport has some.
+    pub(super) route: Option<Box<Route>>,
 }
 
 /// The frames not yet written whole, in order. The first `capacity` are the queue; the rest wait for room in it.
@@ -57,7 +59,12 @@ impl Outbox {
     }
 
     /// Appends a frame, which ends with its newline; tells its number.
-    pub(super) fn push(&mut self, bytes: Vec<u8>, purpose: Purpose) -> u64 {
+    pub(super) fn push(
+        &mut self,
+        bytes: Vec<u8>,
+        purpose: Purpose,
+        route: Option<Box<Route>>,
+    ) -> u64 {
         let number = self.pushed;
         self.pushed += 1;
         self.bytes += bytes.len() + ENTRY_OVERHEAD_BYTES;
@@ -68,8 +75,15 @@ impl Outbox {
             number,
             bytes,
             purpose,
+            route,
         });
         number
+    }
+
+    /// Takes out the first frame that may go, for a transport that sends each message by itself.
+    pub(super) fn take(&mut self, may_go: impl Fn(Purpose) -> bool) -> Option<Frame> {
+        let at = self.frames.iter().position(|frame| may_go(frame.purpose))?;
+        self.remove(at)
     }
 
     /// Whether a frame appended now would have to wait for room.
@@ -157,14 +171,13 @@ impl Outbox {
         self.bytes = 0;
     }
 
-    fn remove(&mut self, at: usize) {
-        let Some(frame) = self.frames.remove(at) else {
-            return;
-        };
+    fn remove(&mut self, at: usize) -> Option<Frame> {
+        let frame = self.frames.remove(at)?;
         self.bytes -= frame.bytes.len() + ENTRY_OVERHEAD_BYTES;
         if let Purpose::Reply { .. } = frame.purpose {
-            // Replies leave from the front alone: nothing withdraws one.
+            // Replies leave in their order: nothing withdraws one.
             self.replies.pop_front();
         }
+        Some(frame)
     }
 }

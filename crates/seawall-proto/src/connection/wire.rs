@@ -1,16 +1,50 @@
 //! The frames that we write. Each ends with its newline and holds no other.
 
-use crate::json::Json;
-use crate::jsonrpc::{METHOD_NOT_FOUND, RequestId};
-use crate::mcp::Revision;
+use std::fmt::Write as _;
 
-/// `initialize`, proposing `revision` (S1). No capability is declared: nothing is supplied.
-pub(super) fn initialize(id: u64, revision: Revision, version: &str) -> Vec<u8> {
+use crate::json::{Json, decode_string};
+use crate::jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
+use crate::mcp::{ClientCapabilities, Revision};
+
+/// What every request of a revision says in `_meta`: nothing on legacy ones (2026-07-28, `basic/index`, `_meta`).
+///
+/// **Invariant:** the members of an object, without its braces, each followed by a comma.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Meta(String);
+
+impl Meta {
+    pub(super) fn modern(
+        revision: Revision,
+        version: &str,
+        capabilities: &ClientCapabilities,
+    ) -> Self {
+        let version = serde_json::Value::from(version);
+        let capabilities = capabilities.to_json();
+        Self(format!(
+            "\"io.modelcontextprotocol/protocolVersion\":\"{revision}\",\
+             \"io.modelcontextprotocol/clientInfo\":{{\"name\":\"seawall\",\"version\":{version}}},\
+             \"io.modelcontextprotocol/clientCapabilities\":{capabilities},"
+        ))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// `initialize`, proposing `revision` (S1), declaring what is supplied.
+pub(super) fn initialize(
+    id: u64,
+    revision: Revision,
+    version: &str,
+    capabilities: &ClientCapabilities,
+) -> Vec<u8> {
     // `version` is this build's own, so it needs no escape; it is escaped all the same.
     let version = serde_json::Value::from(version);
+    let capabilities = capabilities.to_json();
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"initialize\",\"params\":{{\
-         \"protocolVersion\":\"{revision}\",\"capabilities\":{{}},\
+         \"protocolVersion\":\"{revision}\",\"capabilities\":{capabilities},\
          \"clientInfo\":{{\"name\":\"seawall\",\"version\":{version}}}}}}}\n"
     )
     .into_bytes()
@@ -21,31 +55,109 @@ pub(super) fn initialized() -> Vec<u8> {
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n".to_vec()
 }
 
-/// `tools/list`, following `cursor`.
-pub(super) fn list_tools(id: u64, cursor: Option<&Json>) -> Vec<u8> {
-    let mut frame =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"").into_bytes();
-    if let Some(cursor) = cursor {
-        frame.extend_from_slice(b",\"params\":{\"cursor\":");
-        frame.extend_from_slice(cursor.as_bytes());
-        frame.push(b'}');
+/// A request, in parts.
+pub(super) struct Request<'a> {
+    pub(super) id: u64,
+    pub(super) method: &'a str,
+    /// An object; its own `_meta` is kept, but for what ours says.
+    pub(super) params: Option<&'a Json>,
+    /// Members of `params` beside those, each a JSON text.
+    pub(super) members: &'a [(&'static str, &'a [u8])],
+    pub(super) meta: &'a Meta,
+    /// Whether the request's id is its progress token too (O4).
+    pub(super) token: bool,
+}
+
+impl Request<'_> {
+    /// The frame.
+    pub(super) fn frame(&self) -> Vec<u8> {
+        let mut frame = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":{}",
+            self.id,
+            serde_json::Value::from(self.method)
+        )
+        .into_bytes();
+        let mut theirs = None;
+        let mut params = Vec::new();
+        if let Some(given) = self.params {
+            given.children(|key, value| {
+                let Some(key) = key else { return };
+                if decode_string(key).text == "_meta" {
+                    theirs = Some(value);
+                } else {
+                    member(&mut params, key, value.as_bytes());
+                }
+            });
+        }
+        for (key, value) in self.members {
+            member(&mut params, key, value);
+        }
+        let meta = self.meta_members(theirs.as_ref());
+        if !meta.is_empty() {
+            let value = [b"{", meta.as_slice(), b"}"].concat();
+            member(&mut params, "_meta", &value);
+        }
+        if !params.is_empty() {
+            frame.extend_from_slice(b",\"params\":{");
+            frame.extend_from_slice(&params);
+            frame.push(b'}');
+        }
+        frame.extend_from_slice(b"}\n");
+        one_line(&mut frame);
+        frame
     }
-    frame.extend_from_slice(b"}\n");
-    frame
+
+    fn meta_members(&self, theirs: Option<&Json>) -> Vec<u8> {
+        let mut meta = Vec::new();
+        if let Some(theirs) = theirs {
+            theirs.children(|key, value| {
+                let Some(key) = key else { return };
+                let decoded = decode_string(key).text;
+                let ours = (decoded == "progressToken" && self.token)
+                    || (decoded.starts_with("io.modelcontextprotocol/") && !self.meta.is_empty());
+                if !ours {
+                    member(&mut meta, key, value.as_bytes());
+                }
+            });
+        }
+        if !self.meta.is_empty() {
+            if !meta.is_empty() {
+                meta.push(b',');
+            }
+            meta.extend_from_slice(self.meta.0.trim_end_matches(',').as_bytes());
+        }
+        if self.token {
+            member(&mut meta, "progressToken", self.id.to_string().as_bytes());
+        }
+        meta
+    }
+}
+
+/// Appends a member; `key` is what stands between a JSON string's quotes.
+fn member(into: &mut Vec<u8>, key: &str, value: &[u8]) {
+    if !into.is_empty() {
+        into.push(b',');
+    }
+    into.push(b'"');
+    into.extend_from_slice(key.as_bytes());
+    into.extend_from_slice(b"\":");
+    into.extend_from_slice(value);
 }
 
 /// `tools/call`; the request's id is its progress token too (O4).
-pub(super) fn call_tool(id: u64, name: &Json, arguments: &Json) -> Vec<u8> {
+pub(super) fn call_tool(id: u64, name: &Json, arguments: &Json, meta: &Meta) -> Vec<u8> {
     let mut digits = [0; 20];
     let id = decimal(id, &mut digits);
-    let parts: [&[u8]; 9] = [
+    let parts: [&[u8]; 11] = [
         b"{\"jsonrpc\":\"2.0\",\"id\":",
         id,
         b",\"method\":\"tools/call\",\"params\":{\"name\":",
         name.as_bytes(),
         b",\"arguments\":",
         arguments.as_bytes(),
-        b",\"_meta\":{\"progressToken\":",
+        b",\"_meta\":{",
+        meta.0.as_bytes(),
+        b"\"progressToken\":",
         id,
         b"}}}\n",
     ];
@@ -65,15 +177,59 @@ pub(super) fn cancelled(id: u64) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The answer to a request of the server: `{}` to a ping, -32601 to anything else (S7). The id goes back as it came.
-pub(super) fn answer(id: &RequestId, ping: bool) -> Vec<u8> {
-    let id = id.as_json();
-    let body = if ping {
-        String::from("\"result\":{}")
-    } else {
-        format!("\"error\":{{\"code\":{METHOD_NOT_FOUND},\"message\":\"Method not found\"}}")
-    };
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{body}}}\n").into_bytes()
+/// The reply to a request of the server: a result, or an error of this code (S7). The id goes back as it came.
+pub(super) fn reply(id: &RequestId, answer: Result<&[u8], i64>) -> Vec<u8> {
+    let mut frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},", id.as_json()).into_bytes();
+    match answer {
+        Ok(result) => {
+            frame.extend_from_slice(b"\"result\":");
+            frame.extend_from_slice(result);
+        }
+        Err(code) => {
+            let message = match code {
+                METHOD_NOT_FOUND => "Method not found",
+                INTERNAL_ERROR => "Internal error",
+                _ => "Refused",
+            };
+            frame.extend_from_slice(
+                format!("\"error\":{{\"code\":{code},\"message\":\"{message}\"}}").as_bytes(),
+            );
+        }
+    }
+    frame.extend_from_slice(b"}\n");
+    one_line(&mut frame);
+    frame
+}
+
+/// `{"key":answer,…}`, keys as the server wrote them.
+pub(super) fn input_responses<'a>(answers: impl Iterator<Item = (&'a str, &'a Json)>) -> Vec<u8> {
+    let mut members = Vec::new();
+    for (key, answer) in answers {
+        member(&mut members, key, answer.as_bytes());
+    }
+    [b"{", members.as_slice(), b"}"].concat()
+}
+
+/// The filter of `subscriptions/listen`.
+pub(super) fn listen_filter<'a>(
+    kinds: impl Iterator<Item = &'static str>,
+    uris: impl Iterator<Item = &'a str>,
+) -> String {
+    let mut filter = String::from("{");
+    for kind in kinds {
+        // Writing to a String cannot fail.
+        let _ = write!(filter, "\"{kind}\":true,");
+    }
+    let uris: Vec<serde_json::Value> = uris.map(serde_json::Value::from).collect();
+    if !uris.is_empty() {
+        let uris = serde_json::Value::from(uris);
+        let _ = write!(filter, "\"resourceSubscriptions\":{uris},");
+    }
+    if filter.ends_with(',') {
+        filter.pop();
+    }
+    filter.push('}');
+    filter
 }
 
 /// White space between a caller's tokens may be a newline, which would end the frame: it becomes a blank.

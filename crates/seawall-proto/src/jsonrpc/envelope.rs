@@ -41,6 +41,7 @@ struct Inner {
     content: Option<Range<usize>>,
     structured_content: Option<Range<usize>>,
     is_error: Option<Range<usize>>,
+    result_type: Option<Range<usize>>,
     ambiguous: bool,
 }
 
@@ -60,6 +61,7 @@ impl Envelope {
                 "content" => &mut self.inner.content,
                 "structuredContent" => &mut self.inner.structured_content,
                 "isError" => &mut self.inner.is_error,
+                "resultType" => &mut self.inner.result_type,
                 _ => return,
             };
             self.inner.ambiguous |= slot.replace(child.value.clone()).is_some();
@@ -144,6 +146,7 @@ impl Envelope {
                     content: inner.content.as_ref().map(part),
                     structured_content: inner.structured_content.as_ref().map(part),
                     is_error: inner.is_error.as_ref().map(part),
+                    result_type: inner.result_type.as_ref().map(part),
                     ambiguous: inner.ambiguous,
                     result: part(&result.value),
                 };

@@ -11,6 +11,12 @@ use crate::json::Json;
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// -32602: the parameters are wrong.
 pub const INVALID_PARAMS: i64 = -32602;
+/// -32603: the peer failed.
+pub const INTERNAL_ERROR: i64 = -32603;
+/// -32020: a header and the body disagree (2026-07-28, `basic/transports/streamable-http`).
+pub const HEADER_MISMATCH: i64 = -32020;
+/// -32021: the request needs a capability that the client did not declare (2026-07-28, `basic/index`).
+pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 /// -32022: the protocol version is not supported (2026-07-28, `basic/index`).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
@@ -50,6 +56,15 @@ impl ErrorObject {
             message: message.string()?.into_owned(),
             data,
         })
+    }
+
+    /// Whether only a server of 2026-07-28 or later says so: evidence of its era (S3).
+    #[must_use]
+    pub fn is_modern(&self) -> bool {
+        matches!(
+            self.code,
+            HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION
+        )
     }
 
     /// Whether the server says that it has no such tool (O3).

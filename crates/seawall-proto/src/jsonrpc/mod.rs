@@ -19,7 +19,10 @@ mod id;
 #[cfg(test)]
 mod tests;
 
-pub use error::{ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
+pub use error::{
+    ErrorObject, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND,
+    MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION,
+};
 pub use id::RequestId;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -71,6 +74,8 @@ pub struct Reply {
     pub structured_content: Option<Json>,
     /// `isError`, if present.
     pub is_error: Option<Json>,
+    /// `resultType`, if present (2026-07-28, `basic/index`, "Responses").
+    pub result_type: Option<Json>,
     /// Whether one of these members stands there twice.
     pub ambiguous: bool,
 }

@@ -6,11 +6,13 @@ use crate::framing::Kind;
 use crate::json::Json;
 use crate::limits::{InvalidTools, Limits};
 
+mod header;
 mod tool;
 
 #[cfg(test)]
 mod tests;
 
+pub use header::HeaderParam;
 pub use tool::{Tool, ToolFault, is_forbidden_in_name};
 
 /// All tools that a server listed, each checked. Never changes; a new listing is a new catalog.
@@ -84,7 +86,7 @@ impl Catalog {
         self.by_name.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    /// What was left out (L7); empty unless the entry says `quarantine`.
+    /// What was left out (L7, T2); over stdio empty unless the entry says `quarantine`.
     #[must_use]
     pub fn quarantined(&self) -> &[Quarantined] {
         &self.quarantined
@@ -103,15 +105,32 @@ impl Catalog {
     }
 }
 
+/// What a revision and its transport ask of a list.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rules {
+    /// Whether `x-mcp-header` is obeyed, and a tool with an invalid one left out: 2026-07-28 over HTTP (T2).
+    pub(crate) header_params: bool,
+    /// Whether an empty cursor is one: 2026-07-28 (L5).
+    pub(crate) empty_cursor: bool,
+}
+
 /// A catalog under way.
 #[derive(Debug, Default)]
 pub(crate) struct CatalogBuilder {
+    rules: Rules,
     catalog: Catalog,
     seen_cursors: HashSet<String>,
     entries: usize,
 }
 
 impl CatalogBuilder {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            ..Self::default()
+        }
+    }
+
     /// Takes one page; yields the cursor to follow, as its JSON text, or `None` at the end.
     pub(crate) fn page(
         &mut self,
@@ -140,7 +159,7 @@ impl CatalogBuilder {
         };
         match cursor.kind() {
             Kind::Null => return Ok(None),
-            Kind::String if cursor.len() > 2 => {}
+            Kind::String if cursor.len() > 2 || self.rules.empty_cursor => {}
             _ => return Err(CatalogFault::Cursor),
         }
         let text = cursor.string().unwrap_or_default().into_owned();
@@ -163,7 +182,7 @@ impl CatalogBuilder {
                 limit: limits.max_tools,
             });
         }
-        let checked = Tool::check(raw, index, limits).and_then(|tool| {
+        let checked = Tool::check(raw, index, limits, self.rules).and_then(|tool| {
             if self.catalog.by_name.contains_key(tool.name()) {
                 Err(ToolFault::DuplicateName)
             } else {
@@ -178,7 +197,10 @@ impl CatalogBuilder {
                 self.catalog.tools.push(tool);
                 Ok(())
             }
-            Err(fault) if limits.invalid_tools == InvalidTools::Quarantine => {
+            Err(fault)
+                if fault == ToolFault::HeaderParam
+                    || limits.invalid_tools == InvalidTools::Quarantine =>
+            {
                 self.catalog.quarantined.push(Quarantined { index, fault });
                 Ok(())
             }

@@ -2,6 +2,8 @@
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
+use super::Rules;
+use super::header::{HeaderParam, header_params};
 use crate::framing::Kind;
 use crate::json::{Json, decode_string};
 use crate::limits::Limits;
@@ -18,6 +20,7 @@ pub struct Tool {
     raw: Json,
     index: usize,
     document_bytes: usize,
+    header_params: Vec<HeaderParam>,
 }
 
 /// The rule that an entry breaks. It never repeats the entry's text.
@@ -57,6 +60,9 @@ pub enum ToolFault {
     /// `outputSchema` is present and not an object.
     #[error("has an outputSchema that is not an object")]
     OutputSchema,
+    /// An `x-mcp-header` stands where it may not, names no header, or names one twice (T2).
+    #[error("has an invalid x-mcp-header")]
+    HeaderParam,
     /// Description plus schema are longer than `maxToolDocumentBytes`.
     #[error("has a description and schema of more than {limit} bytes (maxToolDocumentBytes)")]
     DocumentTooLarge {
@@ -67,7 +73,12 @@ pub enum ToolFault {
 
 impl Tool {
     /// Checks one entry (S9, `maxToolNameBytes`, `maxToolDocumentBytes`).
-    pub(super) fn check(raw: Json, index: usize, limits: &Limits) -> Result<Self, ToolFault> {
+    pub(super) fn check(
+        raw: Json,
+        index: usize,
+        limits: &Limits,
+        rules: Rules,
+    ) -> Result<Self, ToolFault> {
         if raw.kind() != Kind::Object {
             return Err(ToolFault::NotAnObject);
         }
@@ -99,6 +110,11 @@ impl Tool {
                 limit: limits.max_tool_document_bytes,
             });
         }
+        let header_params = if rules.header_params {
+            header_params(&input_schema).map_err(|_| ToolFault::HeaderParam)?
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             name,
             name_json,
@@ -109,6 +125,7 @@ impl Tool {
             raw,
             index,
             document_bytes,
+            header_params,
         })
     }
 
@@ -152,6 +169,12 @@ impl Tool {
     #[must_use]
     pub fn raw(&self) -> &Json {
         &self.raw
+    }
+
+    /// The arguments that go into headers too; none but over HTTP on 2026-07-28 (T2).
+    #[must_use]
+    pub fn header_params(&self) -> &[HeaderParam] {
+        &self.header_params
     }
 
     /// Its place among all entries of all pages, from 0.

@@ -47,7 +47,10 @@ pub enum ResultFault {
 
 impl ToolResult {
     /// Checks the shape of a reply to `tools/call`.
-    pub(crate) fn from_reply(reply: Reply) -> Result<Self, ResultFault> {
+    ///
+    /// # Errors
+    /// [`ResultFault`] names the first rule that it breaks.
+    pub fn check(reply: &Reply) -> Result<(), ResultFault> {
         if reply.result.kind() != Kind::Object {
             return Err(ResultFault::NotAnObject);
         }
@@ -59,11 +62,21 @@ impl ToolResult {
             None if reply.structured_content.is_none() => return Err(ResultFault::Empty),
             _ => {}
         }
-        let is_error = match reply.is_error.as_ref().map(Json::as_str) {
-            None | Some("false") => false,
-            Some("true") => true,
-            Some(_) => return Err(ResultFault::IsError),
-        };
+        match &reply.is_error {
+            Some(flag) if flag.kind() != Kind::Bool => Err(ResultFault::IsError),
+            _ => Ok(()),
+        }
+    }
+
+    /// The result that a reply to `tools/call` holds.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn from_reply(reply: Reply) -> Result<Self, ResultFault> {
+        Self::check(&reply)?;
+        let is_error = reply
+            .is_error
+            .is_some_and(|flag| flag.as_bytes() == b"true");
         Ok(Self {
             raw: reply.result,
             content: reply.content,

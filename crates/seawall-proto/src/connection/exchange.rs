@@ -1,0 +1,275 @@
+//! The connection over a transport that sends each message by itself, and whose answers come on streams of their own.
+//!
+//! The driver takes messages ([`Connection::poll_transmit`]) and orders ([`Connection::poll_order`]), and hands back what
+//! came on each message's stream ([`Connection::handle_response`]), how the stream ended
+//! ([`Connection::handle_exchange_end`]) and a session that the server forgot ([`Connection::handle_session_lost`]).
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::handover::Handover;
+use super::ledger::Leg;
+use super::outbox::Purpose;
+use super::{Binding, CallError, Connection, Route, Stage, Time};
+use crate::jsonrpc::{Inbound, Malformed};
+use crate::outcome::{ErrorCode, Outcome};
+
+/// How long a busy server is left alone that does not say how long.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// One message to send.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Transmit {
+    /// The name of its exchange: a request's id; other messages count down from the largest number.
+    pub key: u64,
+    /// What it is.
+    pub kind: TransmitKind,
+    /// The JSON text, without a newline.
+    pub body: Vec<u8>,
+    /// What goes into its headers, for a request on a modern revision.
+    pub route: Route,
+    /// To be asked right before its first byte goes to an established connection.
+    pub handover: Handover,
+}
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransmitKind {
+    /// `initialize`.
+    Initialize,
+    /// Any other request.
+    Request,
+    /// A notification.
+    Notification,
+    /// The answer to a request of the server.
+    Reply,
+}
+
+/// What is to become of an exchange under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Nobody waits for it: drop it, with its stream.
+    HangUp(u64),
+    /// Its request is answered: the rest of its stream says nothing any longer.
+    Finish(u64),
+}
+
+/// Why an exchange ended without an answer, in the transport's own words: they hold no remote text.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ExchangeFault {
+    /// What happened, as the end of a sentence that begins with the server's name.
+    pub text: Cow<'static, str>,
+    /// The HTTP status, if there was one.
+    pub status: Option<u16>,
+    /// The class of the failure (O1).
+    pub code: ErrorCode,
+    /// How long the server wants to be left alone, where it said so or its status does.
+    pub retry_after: Duration,
+}
+
+impl ExchangeFault {
+    /// A fault in these words.
+    #[must_use]
+    pub fn new(text: impl Into<Cow<'static, str>>, code: ErrorCode) -> Self {
+        Self {
+            text: text.into(),
+            status: None,
+            code,
+            retry_after: RETRY_AFTER,
+        }
+    }
+
+    /// With the status that came.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// What became of a request whose first byte was or was not sent (O2).
+    pub(super) fn outcome(&self, begun: bool) -> Outcome {
+        match self.status {
+            Some(401 | 403) => Outcome::ErrorResponse,
+            _ if begun => Outcome::NoResponse,
+            _ => Outcome::NotSent,
+        }
+    }
+}
+
+impl Connection {
+    /// The next message that may go, if there is one.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        if self.introducing.is_some() {
+            return None;
+        }
+        // While a session is being made, only what makes it may go.
+        let making = match &self.stage {
+            Stage::Ready(ready) => ready.is_renewing(),
+            _ => false,
+        };
+        let making_it = self.exchange.request;
+        let introduction = self.outbox.take(|purpose| purpose == Purpose::Initialized);
+        let frame = introduction.or_else(|| {
+            self.outbox.take(|purpose| {
+                !making || matches!(purpose, Purpose::Request(id) if id == making_it)
+            })
+        })?;
+        let mut body = frame.bytes;
+        body.pop();
+        self.stats.frames_out += 1;
+        self.stats.bytes_out += body.len() as u64;
+        self.stats.longest_frame_out = self.stats.longest_frame_out.max(body.len());
+        let handover = Handover::default();
+        let (key, kind) = match frame.purpose {
+            Purpose::Request(id) => {
+                if id == self.exchange.request && self.exchange.deadline.is_some() {
+                    self.exchange.handover = Some(handover.clone());
+                } else {
+                    self.calls.advance(id, Leg::Handed(handover.clone()));
+                }
+                let initialize = id == self.exchange.request && self.is_initializing();
+                let kind = if initialize {
+                    TransmitKind::Initialize
+                } else {
+                    TransmitKind::Request
+                };
+                (id, kind)
+            }
+            Purpose::Reply { .. } => (u64::MAX - frame.number, TransmitKind::Reply),
+            Purpose::Cancel(_) => (u64::MAX - frame.number, TransmitKind::Notification),
+            Purpose::Initialized => {
+                let key = u64::MAX - frame.number;
+                // Messages go on connections of their own, and nothing may overtake this one.
+                self.introducing = Some(key);
+                (key, TransmitKind::Notification)
+            }
+        };
+        Some(Transmit {
+            key,
+            kind,
+            body,
+            route: frame.route.map(|route| *route).unwrap_or_default(),
+            handover,
+        })
+    }
+
+    /// The next order.
+    pub fn poll_order(&mut self) -> Option<Order> {
+        self.orders.pop_front()
+    }
+
+    /// One message came: on the stream of request `key`, with the status of its response; or, without a key, on a stream
+    /// of the server's own.
+    pub fn handle_response(
+        &mut self,
+        now: Time,
+        key: Option<u64>,
+        status: u16,
+        frame: &Bytes,
+        message: Result<Inbound, Malformed>,
+    ) {
+        let Some(key) = key else {
+            self.handle_message(now, frame, message);
+            return;
+        };
+        if self.exchange.request == key {
+            self.exchange.status = Some(status);
+        }
+        let message = match message {
+            // The answer to what the server could not read names no id (JSON-RPC 2.0, section 5); the stream does.
+            Ok(Inbound::UncorrelatedError(error)) if self.is_open_request(key) => {
+                self.answered(now, key, frame.len(), Err(error));
+                return;
+            }
+            Ok(Inbound::Response { ref id, .. })
+                if id.as_ours().is_some_and(|ours| ours != key) =>
+            {
+                // Only the answer to this request may come on its stream.
+                self.stats.stray_replies += 1;
+                return;
+            }
+            message => message,
+        };
+        self.handle_message(now, frame, message);
+    }
+
+    /// The exchange of message `key` is over. If it was a request whose answer is still awaited, `fault` is why none came.
+    pub fn handle_exchange_end(&mut self, now: Time, key: u64, fault: ExchangeFault) {
+        if self.is_closed() {
+            return;
+        }
+        if self.introducing == Some(key) {
+            self.introducing = None;
+        }
+        if self.exchange.request == key && self.exchange.deadline.is_some() {
+            self.exchange_failed(now, fault);
+        } else if self.is_listen(key) {
+            self.listen_ended(now);
+        } else if let Some(call) = self.calls.of_leg(key) {
+            self.end_with_fault(call, fault);
+        }
+    }
+
+    pub(super) fn end_with_fault(&mut self, call: u64, fault: ExchangeFault) {
+        let begun = self
+            .calls
+            .get(call)
+            .is_some_and(|pending| pending.is_in_flight());
+        let outcome = fault.outcome(begun);
+        self.calls
+            .end(call, 0, |_, _| Err(CallError::Exchange { fault, outcome }));
+    }
+
+    /// The server knows the session of request `key` no longer: a new one is made, and the request said once more (T3).
+    ///
+    /// Source: 2025-11-25, `basic/transports`, "Session Management".
+    pub fn handle_session_lost(&mut self, now: Time, key: u64) {
+        if self.is_closed() {
+            return;
+        }
+        let lost = ExchangeFault::new(
+            "it forgot the session, and again the one made after it",
+            ErrorCode::ConnectionClosed,
+        )
+        .with_status(404);
+        if self.exchange.request == key && self.exchange.deadline.is_some() {
+            self.exchange_failed(now, lost);
+            return;
+        }
+        if !self.say_again(key) {
+            if let Some(call) = self.calls.of_leg(key) {
+                self.end_with_fault(call, lost);
+            }
+            return;
+        }
+        self.renew(now);
+    }
+
+    /// Whether an answer to request `key` is awaited.
+    fn is_open_request(&self, key: u64) -> bool {
+        (self.exchange.request == key && self.exchange.deadline.is_some())
+            || self.is_listen(key)
+            || self
+                .calls
+                .of_leg(key)
+                .and_then(|call| self.calls.get(call))
+                .is_some_and(|pending| pending.is_in_flight())
+    }
+
+    pub(super) fn hang_up(&mut self, wire: u64) {
+        if self.config.binding == Binding::Http {
+            self.orders.push_back(Order::HangUp(wire));
+        }
+    }
+
+    pub(super) fn finish_exchange(&mut self, wire: u64) {
+        if self.config.binding == Binding::Http {
+            self.orders.push_back(Order::Finish(wire));
+        }
+    }
+}

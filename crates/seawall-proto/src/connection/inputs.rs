@@ -1,0 +1,139 @@
+//! What the server asks of the host: requests of their own on legacy revisions, parts of an answer on modern ones. Both
+//! come out as one kind of event, and are answered the same way.
+
+use std::collections::HashMap;
+
+use super::outbox::Purpose;
+use super::{Connection, Event, Time, wire};
+use crate::json::Json;
+use crate::jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
+use crate::limits::{MAX_INPUTS, MAX_JSON_DEPTH};
+use crate::mcp::InputMethod;
+
+/// One thing that the server asked for. Unique per connection, never used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InputId(u64);
+
+/// Who waits for an input.
+#[derive(Debug, Clone)]
+pub(super) enum Origin {
+    /// A request of the server.
+    Server(RequestId),
+    /// A call between two legs, and which of its inputs.
+    Leg { call: u64, at: usize },
+}
+
+/// What was asked for and not answered yet.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    open: HashMap<u64, Origin>,
+    next: u64,
+}
+
+impl Inputs {
+    pub(super) fn pending(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+    }
+}
+
+impl Connection {
+    /// Answers an input: with its result, a JSON object, or with `None` where the host cannot.
+    ///
+    /// An input that was withdrawn meanwhile is passed over.
+    pub fn supply(&mut self, now: Time, input: InputId, answer: Option<Json>) {
+        match self.inputs.open.remove(&input.0) {
+            None => {}
+            Some(Origin::Leg { call, at }) => self.supply_leg(call, at, answer),
+            Some(Origin::Server(id)) => {
+                let answer = answer.filter(|answer| answer.depth() < MAX_JSON_DEPTH);
+                let limit = self.config.limits.max_outbound_frame_bytes;
+                let mut frame = match &answer {
+                    Some(answer) => wire::reply(&id, Ok(answer.as_bytes())),
+                    None => wire::reply(&id, Err(INTERNAL_ERROR)),
+                };
+                if frame.len() - 1 > limit {
+                    frame = wire::reply(&id, Err(INTERNAL_ERROR));
+                }
+                self.reply(now, frame);
+            }
+        }
+    }
+
+    /// Answers a request of the server, or asks the host to (S7).
+    pub(super) fn answer(&mut self, now: Time, id: &RequestId, method: &str, params: Option<Json>) {
+        self.stats.requests += 1;
+        if self.is_modern() {
+            // A modern server sends no requests, and a modern client no responses; it is counted, and that is all.
+            return;
+        }
+        let wanted = InputMethod::of(method, params.as_ref())
+            .filter(|wanted| self.config.capabilities.supplies(*wanted));
+        let frame = match wanted {
+            Some(wanted) if self.inputs.pending() < MAX_INPUTS => {
+                self.ask(Origin::Server(id.clone()), wanted, params);
+                return;
+            }
+            Some(_) => wire::reply(id, Err(INTERNAL_ERROR)),
+            None if method == "ping" => wire::reply(id, Ok(b"{}")),
+            None => wire::reply(id, Err(METHOD_NOT_FOUND)),
+        };
+        self.reply(now, frame);
+    }
+
+    fn reply(&mut self, now: Time, frame: Vec<u8>) {
+        if self.is_closed() {
+            return;
+        }
+        if frame.len() - 1 > self.config.limits.max_outbound_frame_bytes {
+            // Only an id of nearly a frame's length gets here; a reply that cannot be sent is one that is blocked.
+            self.close(super::CloseReason::ReplyBlocked);
+            return;
+        }
+        let room_by = now.after(self.config.limits.request_timeout);
+        self.send(frame, Purpose::Reply { room_by }, None);
+    }
+
+    pub(super) fn ask(&mut self, origin: Origin, method: InputMethod, params: Option<Json>) {
+        let id = self.inputs.next;
+        self.inputs.next += 1;
+        self.inputs.open.insert(id, origin);
+        self.events.push_back(Event::Input {
+            id: InputId(id),
+            method,
+            params,
+        });
+    }
+
+    /// The server took back a request of its own.
+    pub(super) fn server_cancelled(&mut self, params: &Json) {
+        let Some(id) = params.member("requestId") else {
+            return;
+        };
+        self.withdraw(
+            |origin| matches!(origin, Origin::Server(open) if open.as_json() == id.as_str()),
+        );
+    }
+
+    /// Nobody waits any longer for what `call` was asked.
+    pub(super) fn withdraw_inputs(&mut self, call: u64) {
+        self.withdraw(|origin| matches!(origin, Origin::Leg { call: open, .. } if *open == call));
+    }
+
+    fn withdraw(&mut self, mut gone: impl FnMut(&Origin) -> bool) {
+        let ids: Vec<u64> = self
+            .inputs
+            .open
+            .iter()
+            .filter_map(|(id, origin)| gone(origin).then_some(*id))
+            .collect();
+        for id in ids {
+            self.inputs.open.remove(&id);
+            self.events
+                .push_back(Event::InputWithdrawn { id: InputId(id) });
+        }
+    }
+}
