@@ -145,6 +145,9 @@ pub enum CloseReason {
     /// Reading or writing failed in another way.
     #[error("the pipe to it failed")]
     TransportFailed,
+    /// The one stream that everything comes on is gone.
+    #[error("{}", .0.text)]
+    StreamLost(ExchangeFault),
     /// The driver of the connection is gone, with its runtime.
     #[error("the runtime that drove the connection is gone")]
     DriverGone,
@@ -240,7 +243,7 @@ impl CloseReason {
             | Self::DriverGone => ErrorCode::ConnectionClosed,
             Self::HandshakeTimeout { .. } => ErrorCode::Timeout,
             Self::Catalog(_) => ErrorCode::InvalidResponse,
-            Self::Exchange { fault, .. } => fault.code,
+            Self::Exchange { fault, .. } | Self::StreamLost(fault) => fault.code,
             Self::Malformed(_)
             | Self::FrameTooLong { .. }
             | Self::ReplyBlocked

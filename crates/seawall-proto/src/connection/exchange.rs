@@ -102,8 +102,9 @@ impl ExchangeFault {
 }
 
 impl Connection {
-    /// The next message that may go, if there is one.
-    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+    /// The next message that may go, if there is one. Without room for `requests`, what is none may go all the same: a
+    /// reply, a cancellation.
+    pub fn poll_transmit(&mut self, requests: bool) -> Option<Transmit> {
         if self.introducing.is_some() {
             return None;
         }
@@ -156,6 +157,12 @@ impl Connection {
             route: frame.route.map(|route| *route).unwrap_or_default(),
             handover,
         })
+    }
+
+    /// Whether there is an order to take.
+    #[must_use]
+    pub fn has_orders(&self) -> bool {
+        !self.orders.is_empty()
     }
 
     /// The next order.

@@ -168,11 +168,11 @@ impl Connection {
                 self.handshake_refused(now, &error);
                 self.diagnose(|| Event::RemoteError(error));
             }
-            Ok(reply) => self.handshake_step(now, &reply.result),
+            Ok(reply) => self.handshake_result(now, &reply.result),
         }
     }
 
-    fn handshake_step(&mut self, now: Time, result: &Json) {
+    fn handshake_result(&mut self, now: Time, result: &Json) {
         let placeholder = Stage::Initializing { since: now };
         let next = match std::mem::replace(&mut self.stage, placeholder) {
             Stage::Discovering { .. } => self.discovered(now, result),

@@ -228,6 +228,7 @@ enum Stage {
     Closed {
         reason: CloseReason,
         connect: Outcome,
+        step: Step,
     },
 }
 
@@ -503,12 +504,6 @@ impl Connection {
         self.known_session().map(|session| session.revision)
     }
 
-    /// The step of the handshake that is under way; meaningless once it is over.
-    #[must_use]
-    pub fn handshake_step_under_way(&self) -> Step {
-        self.step()
-    }
-
     /// The catalog, once the handshake is over.
     #[must_use]
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {
@@ -531,8 +526,19 @@ impl Connection {
     #[must_use]
     pub fn connect_failure(&self) -> Option<(&CloseReason, Outcome)> {
         match &self.stage {
-            Stage::Closed { reason, connect } => Some((reason, *connect)),
+            Stage::Closed {
+                reason, connect, ..
+            } => Some((reason, *connect)),
             _ => None,
+        }
+    }
+
+    /// The step of the handshake that is under way, or was when the session ended; meaningless once it is over.
+    #[must_use]
+    pub fn handshake_step(&self) -> Step {
+        match &self.stage {
+            Stage::Closed { step, .. } => *step,
+            _ => self.step(),
         }
     }
 
@@ -564,13 +570,18 @@ impl Connection {
             } else {
                 Outcome::NotSent
             });
+        let step = self.step();
         self.outbox.clear();
         self.exchange = Exchange::default();
         self.inputs.clear();
         self.listen = Listen::default();
         self.orders.clear();
         self.calls.close(&reason);
-        self.stage = Stage::Closed { reason, connect };
+        self.stage = Stage::Closed {
+            reason,
+            connect,
+            step,
+        };
         self.events.push_back(Event::Closed);
     }
 

@@ -84,7 +84,12 @@ impl Call {
                 let left = self.client.handle.shared.lock().state().abandon(id);
                 match left {
                     Abandoned::NotSent => ErrorKind::Abandoned(Outcome::NotSent),
-                    Abandoned::Ended(result) => return self.end(result),
+                    Abandoned::Ended(reply) => {
+                        let result = reply.and_then(|reply| {
+                            ToolResult::from_reply(reply).map_err(CallError::Unusable)
+                        });
+                        return self.end(result);
+                    }
                     Abandoned::NoResponse | Abandoned::Unknown => {
                         ErrorKind::Abandoned(Outcome::NoResponse)
                     }
