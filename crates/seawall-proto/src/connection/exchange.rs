@@ -116,8 +116,10 @@ impl Connection {
         let making_it = self.exchange.request;
         let introduction = self.outbox.take(|purpose| purpose == Purpose::Initialized);
         let frame = introduction.or_else(|| {
-            self.outbox.take(|purpose| {
-                !making || matches!(purpose, Purpose::Request(id) if id == making_it)
+            self.outbox.take(|purpose| match purpose {
+                Purpose::Request(id) if id == making_it => true,
+                Purpose::Request(_) => requests && !making,
+                _ => !making,
             })
         })?;
         let mut body = frame.bytes;
