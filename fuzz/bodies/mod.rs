@@ -5,3 +5,4 @@ pub(crate) mod envelope;
 pub(crate) mod line;
 pub(crate) mod operations;
 pub(crate) mod scan;
+pub(crate) mod sse;

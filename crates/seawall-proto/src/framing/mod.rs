@@ -1,4 +1,4 @@
-//! Lines out of bytes, and the structure check of one JSON text.
+//! Lines and events out of bytes, and the structure check of one JSON text.
 //!
 //! It never interprets a message: that is [`crate::jsonrpc`].
 //!
@@ -7,6 +7,8 @@
 
 mod line;
 mod scan;
+mod sse;
 
 pub use line::{FrameTooLong, LineDecoder, READ_CHUNK_BYTES};
 pub use scan::{Child, Kind, NotJson, Scan, scan};
+pub use sse::{Event, EventDecoder, EventTooLong, MAX_EVENT_FIELD_BYTES};

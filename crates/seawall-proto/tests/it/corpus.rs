@@ -25,6 +25,11 @@ fn line_seeds_hold() {
 }
 
 #[test]
+fn sse_seeds_hold() {
+    replay("sse", bodies::sse::run);
+}
+
+#[test]
 fn scan_seeds_hold() {
     replay("scan", bodies::scan::run);
 }
