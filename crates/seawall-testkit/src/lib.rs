@@ -5,10 +5,13 @@
 //! Without a script, `scripted-server plain` is an honest server with the tools `echo`, `sleep` and `fail`, and
 //! `scripted-server echo --bytes N` is the fastest honest server that one loop can be, for benchmarks.
 //!
+//! [`HttpPeer`] is an HTTP server in the test's own process that does what the test says, byte for byte.
+//!
 //! This crate is for tests only: where a test could not go on anyway it panics.
 //!
 //! **Invariant:** no process of this crate outlives [`LIFETIME`], whatever becomes of the test.
 
+mod http_peer;
 mod locate;
 mod process;
 mod rules;
@@ -19,6 +22,7 @@ pub mod server;
 
 use std::time::Duration;
 
+pub use http_peer::{HttpAct, HttpPeer, HttpRequest};
 pub use locate::server_path;
 pub use process::{
     ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,

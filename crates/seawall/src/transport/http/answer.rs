@@ -1,0 +1,194 @@
+//! A post from its sending to its end.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Method};
+use reqwest::Response;
+use tokio::time::{sleep, timeout};
+use url::Url;
+
+use super::body::read_whole;
+use super::control::Control;
+use super::events::{Events, StreamEnd};
+use super::headers::{BodyType, retry_after};
+use super::limits::{MAX_RESUMPTIONS, REFUSAL_BODY_TIME};
+use super::link::Link;
+use super::resume::Cursor;
+use super::send::Outgoing;
+use super::{End, HttpEvent, HttpFault, Post, PostKind};
+
+/// Where the reply to a post comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replies {
+    /// In the answer to it.
+    InAnswer,
+    /// On the server's one stream (HTTP+SSE).
+    OnStream,
+}
+
+/// Sends `post` to `url` and tells what comes of it.
+pub(super) async fn exchange(
+    link: Arc<Link>,
+    control: Arc<Control>,
+    url: Url,
+    post: Post,
+    replies: Replies,
+) {
+    let key = post.key;
+    let posting = Posting {
+        link: &link,
+        control: &control,
+        key,
+    };
+    let event = posting.run(url, post, replies).await;
+    control.tell(event).await;
+}
+
+struct Posting<'a> {
+    link: &'a Link,
+    control: &'a Arc<Control>,
+    key: u64,
+}
+
+impl Posting<'_> {
+    async fn run(&self, url: Url, post: Post, replies: Replies) -> HttpEvent {
+        let (headers, session) = self.link.post_headers(&post);
+        let Post {
+            key, kind, body, ..
+        } = post;
+        let outgoing = Outgoing {
+            method: Method::POST,
+            url,
+            headers,
+            body: Some((key, body)),
+        };
+        let end = match self.link.send(outgoing, self.control).await {
+            Ok(response) if response.status().is_success() => {
+                if kind == PostKind::Initialize {
+                    self.link.adopt_session(response.headers());
+                }
+                if kind.wants_reply() && replies == Replies::InAnswer {
+                    self.reply(response).await
+                } else {
+                    let status = response.status().as_u16();
+                    End::Complete { status }
+                }
+            }
+            Ok(response) if is_session_lost(&response, kind, session.as_ref()) => {
+                if let Some(id) = session {
+                    self.link.forget_session(&id);
+                }
+                return HttpEvent::SessionLost { key };
+            }
+            Ok(response) => self.refusal(response).await,
+            Err(end) => end,
+        };
+        HttpEvent::Ended { key, end }
+    }
+
+    async fn reply(&self, mut response: Response) -> End {
+        let status = response.status().as_u16();
+        match BodyType::of(response.headers()) {
+            BodyType::Json => match read_whole(&mut response, self.limit()).await {
+                Ok(frame) if frame.is_empty() => End::Broken(HttpFault::NoReply),
+                Ok(frame) => {
+                    self.tell_message(status, frame).await;
+                    End::Complete { status }
+                }
+                Err(end) => end,
+            },
+            BodyType::Events => self.replies(response).await,
+            BodyType::Other if matches!(status, 202 | 204 | 205) => End::Broken(HttpFault::NoReply),
+            BodyType::Other => End::Broken(HttpFault::ContentType),
+        }
+    }
+
+    /// The body of a refusal is told if it is JSON, short enough, whole, and does not keep anybody waiting.
+    async fn refusal(&self, mut response: Response) -> End {
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        if BodyType::of(response.headers()) == BodyType::Json {
+            let body = read_whole(&mut response, self.limit());
+            if let Ok(Ok(frame)) = timeout(REFUSAL_BODY_TIME, body).await
+                && !frame.is_empty()
+            {
+                self.tell_message(status, frame).await;
+            }
+        }
+        End::Status {
+            status,
+            retry_after,
+        }
+    }
+
+    /// The messages of a stream, resumed as long as something comes of that (T3).
+    async fn replies(&self, response: Response) -> End {
+        let status = response.status().as_u16();
+        let mut events = Events::new(response, self.limit());
+        let mut cursor = Cursor::default();
+        let mut resumptions = 0;
+        loop {
+            let fault = loop {
+                match events.next().await {
+                    Ok(event) if event.is_message() && !event.data.is_empty() => {
+                        resumptions = 0;
+                        self.tell_message(status, event.data).await;
+                    }
+                    Ok(_) => {}
+                    Err(StreamEnd::TooLong { limit }) => return End::TooLong { limit },
+                    Err(StreamEnd::Gone(fault)) => break fault,
+                }
+            };
+            if self.control.is_finished() {
+                return End::Complete { status };
+            }
+            cursor.follow(&events);
+            drop(events);
+            events = match self.resume(&cursor, &mut resumptions).await {
+                Some(events) => events,
+                None => return End::Broken(fault),
+            };
+        }
+    }
+
+    /// The rest of a stream; `None` if there is no getting it.
+    async fn resume(&self, cursor: &Cursor, resumptions: &mut u32) -> Option<Events> {
+        let id = cursor.last_event_id()?;
+        if !self.link.is_legacy() {
+            return None;
+        }
+        while *resumptions < MAX_RESUMPTIONS {
+            *resumptions += 1;
+            sleep(cursor.pause()).await;
+            let outgoing = Outgoing::get(self.link, Some(id));
+            match self.link.send(outgoing, self.control).await {
+                Ok(response) if response.status().is_success() => {
+                    if BodyType::of(response.headers()) != BodyType::Events {
+                        return None;
+                    }
+                    return Some(Events::new(response, self.limit()));
+                }
+                Ok(response) if response.status().is_server_error() => {}
+                Ok(_) | Err(End::Redirect { .. } | End::Auth(_)) => return None,
+                Err(_) => {}
+            }
+        }
+        None
+    }
+
+    async fn tell_message(&self, status: u16, frame: bytes::Bytes) {
+        let key = Some(self.key);
+        self.control
+            .tell(HttpEvent::Message { key, status, frame })
+            .await;
+    }
+
+    fn limit(&self) -> usize {
+        self.link.config.max_frame_bytes
+    }
+}
+
+/// 404 to a request of a session: the server has forgotten it, and did nothing (2025 revisions, "Session Management").
+fn is_session_lost(response: &Response, kind: PostKind, session: Option<&HeaderValue>) -> bool {
+    response.status().as_u16() == 404 && kind == PostKind::Request && session.is_some()
+}

@@ -1,0 +1,183 @@
+//! What an exchange and its owner share: the gate before the body, and how the owner ends it.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::task::AtomicWaker;
+use http_body::{Body, Frame, SizeHint};
+
+use super::HttpEvent;
+
+/// Whether a connection has read a post's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handed {
+    /// No connection has, and none will.
+    No,
+    /// One has: the server may have it.
+    Yes,
+}
+
+/// The gate before a body: once it is shut, no connection reads it; once it was passed, it stays open.
+const UNTOUCHED: u8 = 0;
+const PASSED: u8 = 1;
+const SHUT: u8 = 2;
+
+/// One exchange's controls.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    gate: AtomicU8,
+    finished: AtomicBool,
+    hung_up: AtomicBool,
+    /// Whoever polls the exchange.
+    waker: AtomicWaker,
+    /// What the exchange tells, until its owner took it.
+    told: Mutex<Option<Told>>,
+}
+
+/// What an exchange tells its owner.
+#[derive(Debug)]
+pub(super) enum Told {
+    Event(HttpEvent),
+    /// HTTP+SSE: where posts go.
+    Endpoint(url::Url),
+}
+
+impl Control {
+    /// A connection reads the body; only through an open gate.
+    fn pass(&self) -> Handed {
+        let passed =
+            self.gate
+                .compare_exchange(UNTOUCHED, PASSED, Ordering::AcqRel, Ordering::Acquire);
+        match passed {
+            Ok(_) => {
+                self.waker.wake();
+                Handed::Yes
+            }
+            Err(PASSED) => Handed::Yes,
+            Err(_) => Handed::No,
+        }
+    }
+
+    /// There is an answer, so the request reached somebody, whatever was read of its body.
+    pub(super) fn answered(&self) {
+        self.pass();
+    }
+
+    /// Shuts the gate, unless a connection was through it before.
+    pub(super) fn shut(&self) -> Handed {
+        let shut = self
+            .gate
+            .compare_exchange(UNTOUCHED, SHUT, Ordering::AcqRel, Ordering::Acquire);
+        match shut {
+            Ok(_) | Err(SHUT) => Handed::No,
+            Err(_) => Handed::Yes,
+        }
+    }
+
+    /// Waits until a connection reads the body. To be polled by the exchange alone.
+    pub(super) async fn passed(&self) {
+        poll_fn(|_| match self.gate.load(Ordering::Acquire) {
+            PASSED => Poll::Ready(()),
+            _ => Poll::Pending,
+        })
+        .await;
+    }
+
+    /// The owner has what it wanted of the exchange.
+    pub(super) fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
+    }
+
+    /// The owner wants nothing more to do with the exchange.
+    pub(super) fn hang_up(&self) -> Handed {
+        self.hung_up.store(true, Ordering::Release);
+        self.waker.wake();
+        self.shut()
+    }
+
+    pub(super) fn is_hung_up(&self) -> bool {
+        self.hung_up.load(Ordering::Acquire)
+    }
+
+    pub(super) fn watch(&self, cx: &Context<'_>) {
+        self.waker.register(cx.waker());
+    }
+
+    /// Tells the owner, and goes on once the owner comes back for more: by then it has done what follows from `event`.
+    pub(super) async fn tell(&self, event: HttpEvent) {
+        self.tell_owner(Told::Event(event)).await;
+    }
+
+    pub(super) async fn tell_owner(&self, told: Told) {
+        *self.told() = Some(told);
+        poll_fn(|_| match *self.told() {
+            Some(_) => Poll::Pending,
+            None => Poll::Ready(()),
+        })
+        .await;
+    }
+
+    pub(super) fn take_told(&self) -> Option<Told> {
+        self.told().take()
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, Option<Told>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A body behind its gate.
+pub(super) struct GatedBody {
+    control: Arc<Control>,
+    body: Option<Bytes>,
+}
+
+impl GatedBody {
+    pub(super) fn new(control: Arc<Control>, body: Bytes) -> Self {
+        Self {
+            control,
+            body: Some(body),
+        }
+    }
+}
+
+/// The exchange was given up before its body was read.
+#[derive(Debug, thiserror::Error)]
+#[error("the request was given up")]
+pub(super) struct GivenUp;
+
+impl Body for GatedBody {
+    type Data = Bytes;
+    type Error = GivenUp;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, GivenUp>>> {
+        let Some(body) = self.body.take() else {
+            return Poll::Ready(None);
+        };
+        Poll::Ready(Some(match self.control.pass() {
+            Handed::Yes => Ok(Frame::data(body)),
+            Handed::No => Err(GivenUp),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let length = self.body.as_ref().map_or(0, Bytes::len);
+        SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
+    }
+}

@@ -1,0 +1,130 @@
+//! What goes in and what comes out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use seawall_proto::mcp::Revision;
+use url::Url;
+
+use super::HttpFault;
+use crate::web::{AuthError, Authorize, HttpClient};
+
+/// One server over HTTP.
+#[derive(Debug, Clone)]
+pub(crate) struct HttpConfig {
+    /// The server's endpoint.
+    pub(crate) url: Url,
+    /// What the configuration sends along, each value marked sensitive.
+    pub(crate) headers: HeaderMap,
+    pub(crate) client: HttpClient,
+    pub(crate) authorizer: Option<Arc<dyn Authorize>>,
+    /// The bound on one JSON body and on one event's data, in bytes after decompression, inclusive (L1).
+    pub(crate) max_frame_bytes: usize,
+    /// What `MCP-Protocol-Version` says from the first request on; `None` leaves it out until `negotiated`.
+    pub(crate) revision: Option<Revision>,
+}
+
+/// One message to send.
+#[derive(Debug)]
+pub(crate) struct Post {
+    /// What the events of this post are told with. Never used twice on one transport.
+    pub(crate) key: u64,
+    pub(crate) kind: PostKind,
+    /// One JSON text, no newline.
+    pub(crate) body: Bytes,
+    /// `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// What a message is, as far as HTTP is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PostKind {
+    /// A request that begins a session: it goes without a session id, and its success may bring one.
+    Initialize,
+    /// A request, whose reply is in the answer.
+    Request,
+    /// A notification, which has no reply.
+    Notification,
+    /// A reply of ours.
+    Reply,
+}
+
+impl PostKind {
+    /// Whether the answer to it holds a reply.
+    pub(super) fn wants_reply(self) -> bool {
+        matches!(self, Self::Initialize | Self::Request)
+    }
+}
+
+/// What became of the posts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum HttpEvent {
+    /// The body is being written to an established connection: what becomes of it is the server's from now on. At most
+    /// once per post.
+    Dispatched {
+        /// Which post.
+        key: u64,
+    },
+    /// A JSON text came: a reply, a request, a notification, or several of them in an array.
+    Message {
+        /// The post whose answer it came in; `None` on a stream that is no post's.
+        key: Option<u64>,
+        /// The answer's status. An error's body is told too, if it says that it is JSON.
+        status: u16,
+        /// The text, unchecked.
+        frame: Bytes,
+    },
+    /// Nothing more comes of this post. Exactly once per post that was not hung up on.
+    Ended {
+        /// Which post.
+        key: u64,
+        /// How.
+        end: End,
+    },
+    /// In place of [`Ended`](Self::Ended): the server has forgotten the session that this request belongs to, so it did
+    /// not execute it. The session id is forgotten here too, and its stream is closed.
+    SessionLost {
+        /// Which post.
+        key: u64,
+    },
+    /// HTTP+SSE: the one stream that messages come on is gone, or never was. Posts that waited end as not sent.
+    Closed {
+        /// How; never [`End::Complete`].
+        end: End,
+    },
+}
+
+/// How a post ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The answer is whole: the JSON body, the acceptance of a notification, or the stream after `finish`.
+    Complete {
+        /// The answer's status.
+        status: u16,
+    },
+    /// The server refused; its body, if it said JSON, was told before.
+    Status {
+        /// The answer's status.
+        status: u16,
+        /// How long it asks to wait.
+        retry_after: Option<Duration>,
+    },
+    /// Nothing of the body was read by a connection, and nothing will be.
+    NotSent(HttpFault),
+    /// It went out, and no reply will come.
+    Broken(HttpFault),
+    /// The body or an event of the answer is too long.
+    TooLong {
+        /// The bound that it passed, in bytes.
+        limit: usize,
+    },
+    /// The server points to where nothing configured may go.
+    Redirect {
+        /// The origin it points to; `None` if it points nowhere, or once too often.
+        origin: Option<String>,
+    },
+    /// It could not be authorised.
+    Auth(AuthError),
+}

@@ -1,0 +1,144 @@
+//! The exchanges under way, and the posts that wait for room.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use futures_util::stream::SelectAll;
+
+use super::control::{Control, Told};
+use super::exchange::Exchange;
+use super::limits::{MAX_IN_FLIGHT, MAX_SIDE_IN_FLIGHT};
+use super::{Handed, HttpEvent, Post};
+use crate::web::Boxed;
+
+/// All exchanges with one server.
+pub(super) struct Lanes {
+    exchanges: SelectAll<Exchange>,
+    /// The posts among them.
+    posts: HashMap<u64, (LaneId, Arc<Control>)>,
+    requests: Lane,
+    /// Notifications and replies.
+    side: Lane,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LaneId {
+    Requests,
+    Side,
+}
+
+struct Lane {
+    under_way: usize,
+    most: usize,
+    waiting: VecDeque<Post>,
+}
+
+impl Lane {
+    fn new(most: usize) -> Self {
+        Self {
+            under_way: 0,
+            most,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    fn next(&mut self) -> Option<Post> {
+        if self.under_way == self.most {
+            return None;
+        }
+        let post = self.waiting.pop_front()?;
+        self.under_way += 1;
+        Some(post)
+    }
+}
+
+impl Lanes {
+    pub(super) fn new() -> Self {
+        Self {
+            exchanges: SelectAll::new(),
+            posts: HashMap::new(),
+            requests: Lane::new(MAX_IN_FLIGHT),
+            side: Lane::new(MAX_SIDE_IN_FLIGHT),
+        }
+    }
+
+    /// Puts `post` behind those that wait.
+    pub(super) fn wait(&mut self, post: Post) {
+        let lane = if post.kind.wants_reply() {
+            &mut self.requests
+        } else {
+            &mut self.side
+        };
+        lane.waiting.push_back(post);
+    }
+
+    /// Begins what there is room for.
+    pub(super) fn begin(&mut self, start: impl Fn(Post, Arc<Control>) -> Boxed<'static, ()>) {
+        for id in [LaneId::Side, LaneId::Requests] {
+            while let Some(post) = self.lane(id).next() {
+                let control = Arc::new(Control::default());
+                let key = post.key;
+                self.posts.insert(key, (id, Arc::clone(&control)));
+                let work = start(post, Arc::clone(&control));
+                self.exchanges.push(Exchange::new(Some(key), control, work));
+            }
+        }
+    }
+
+    /// Begins an exchange that is no post's.
+    pub(super) fn begin_stream(&mut self, control: Arc<Control>, work: Boxed<'static, ()>) {
+        self.exchanges.push(Exchange::new(None, control, work));
+    }
+
+    /// A post that waits, taken away without being begun.
+    pub(super) fn take_waiting(&mut self) -> Option<Post> {
+        let side = self.side.waiting.pop_front();
+        side.or_else(|| self.requests.waiting.pop_front())
+    }
+
+    pub(super) fn hang_up(&mut self, key: u64) -> Handed {
+        if let Some(control) = self.remove(key) {
+            return control.hang_up();
+        }
+        for lane in [&mut self.requests, &mut self.side] {
+            if let Some(at) = lane.waiting.iter().position(|post| post.key == key) {
+                lane.waiting.remove(at);
+                return Handed::No;
+            }
+        }
+        // Ended before: what became of it was told.
+        Handed::Yes
+    }
+
+    pub(super) fn finish(&self, key: u64) {
+        if let Some((_, control)) = self.posts.get(&key) {
+            control.finish();
+        }
+    }
+
+    pub(super) fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
+        let Poll::Ready(Some(told)) = std::pin::Pin::new(&mut self.exchanges).poll_next(cx) else {
+            return Poll::Pending;
+        };
+        if let Told::Event(HttpEvent::Ended { key, .. } | HttpEvent::SessionLost { key }) = told {
+            self.remove(key);
+        }
+        Poll::Ready(told)
+    }
+
+    fn remove(&mut self, key: u64) -> Option<Arc<Control>> {
+        let (id, control) = self.posts.remove(&key)?;
+        let lane = self.lane(id);
+        lane.under_way = lane.under_way.saturating_sub(1);
+        Some(control)
+    }
+
+    fn lane(&mut self, id: LaneId) -> &mut Lane {
+        match id {
+            LaneId::Requests => &mut self.requests,
+            LaneId::Side => &mut self.side,
+        }
+    }
+}

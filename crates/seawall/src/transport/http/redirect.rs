@@ -1,0 +1,37 @@
+//! Where a redirect may lead: to the same origin (T4).
+
+use http::header::LOCATION;
+use http::{HeaderMap, StatusCode};
+use url::Url;
+
+use super::End;
+
+/// Whether the answer points elsewhere.
+pub(super) fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Where an answer of `from` points.
+///
+/// # Errors
+/// [`End::Redirect`] if that is nowhere, or another origin.
+pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, End> {
+    let nowhere = End::Redirect { origin: None };
+    let Some(location) = headers.get(LOCATION).and_then(|value| value.to_str().ok()) else {
+        return Err(nowhere);
+    };
+    let Ok(mut to) = from.join(location) else {
+        return Err(nowhere);
+    };
+    if to.origin() != from.origin() {
+        return Err(End::Redirect {
+            origin: Some(to.origin().ascii_serialization()),
+        });
+    }
+    // Credentials that a server puts into its own address are none of ours.
+    if to.set_username("").is_err() || to.set_password(None).is_err() {
+        return Err(nowhere);
+    }
+    to.set_fragment(None);
+    Ok(to)
+}

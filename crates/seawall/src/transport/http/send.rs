@@ -1,0 +1,162 @@
+//! One request to its answer: authorised, redirected within its origin, sent again only after a refusal.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use reqwest::{Body, Response};
+use url::Url;
+
+use super::control::{Control, GatedBody};
+use super::limits::{MAX_REDIRECTS, MAX_REFUSALS};
+use super::link::Link;
+use super::{End, Handed, HttpEvent, HttpFault, redirect};
+use crate::web::{Credentials, Refusal, Verdict};
+
+/// A request before it is authorised.
+pub(super) struct Outgoing {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    /// The post's key and text; `None` for a request without a body.
+    pub(super) body: Option<(u64, Bytes)>,
+}
+
+impl Outgoing {
+    pub(super) fn get(link: &Link, last_event_id: Option<&[u8]>) -> Self {
+        Self {
+            method: Method::GET,
+            url: link.config.url.clone(),
+            headers: link.stream_headers(last_event_id),
+            body: None,
+        }
+    }
+}
+
+impl Link {
+    /// The answer to `outgoing`, whatever its status, that is not a redirect.
+    ///
+    /// # Errors
+    /// How the exchange ended without one.
+    pub(super) async fn send(
+        &self,
+        outgoing: Outgoing,
+        control: &Arc<Control>,
+    ) -> Result<Response, End> {
+        let mut sending = Sending {
+            outgoing,
+            control,
+            told: false,
+        };
+        let mut redirects = 0;
+        let mut refusals = 0;
+        loop {
+            let credentials = match &self.config.authorizer {
+                Some(authorizer) => authorizer
+                    .credentials(&sending.outgoing.method, &sending.outgoing.url)
+                    .await
+                    .map_err(End::Auth)?,
+                None => None,
+            };
+            let response = sending.attempt(self, credentials.as_ref()).await?;
+            let status = response.status();
+            let outgoing = &mut sending.outgoing;
+            if redirect::is_redirect(status) {
+                outgoing.url = redirect::target(&outgoing.url, response.headers())?;
+                redirects += 1;
+                if redirects > MAX_REDIRECTS {
+                    return Err(End::Redirect { origin: None });
+                }
+                continue;
+            }
+            if matches!(status.as_u16(), 401 | 403)
+                && refusals < MAX_REFUSALS
+                && let Some(authorizer) = &self.config.authorizer
+            {
+                let refusal = Refusal {
+                    method: &outgoing.method,
+                    url: &outgoing.url,
+                    status,
+                    headers: response.headers(),
+                    used: credentials.map(|credentials| credentials.generation),
+                    refusals,
+                };
+                refusals += 1;
+                if authorizer.refused(refusal).await.map_err(End::Auth)? == Verdict::Retry {
+                    continue;
+                }
+            }
+            return Ok(response);
+        }
+    }
+}
+
+struct Sending<'a> {
+    outgoing: Outgoing,
+    control: &'a Arc<Control>,
+    /// The owner knows that the body was handed over.
+    told: bool,
+}
+
+impl Sending<'_> {
+    async fn attempt(
+        &mut self,
+        link: &Link,
+        credentials: Option<&Credentials>,
+    ) -> Result<Response, End> {
+        let Outgoing {
+            method,
+            url,
+            headers,
+            body,
+        } = &self.outgoing;
+        let mut headers = headers.clone();
+        for (name, value) in credentials.iter().flat_map(|given| &given.headers) {
+            headers.insert(name.clone(), value.clone());
+        }
+        let mut request = match link.config.client.request(method.clone(), url) {
+            Ok(request) => request.headers(headers),
+            Err(refused) => return Err(self.failed(refused.into()).await),
+        };
+        if let Some((_, text)) = body {
+            let body = GatedBody::new(Arc::clone(self.control), text.clone());
+            request = request.body(Body::wrap(body));
+        }
+        let mut sending = pin!(request.send());
+        let result = loop {
+            tokio::select! {
+                biased;
+                () = self.control.passed(), if !self.told => self.tell_dispatched().await,
+                result = &mut sending => break result,
+            }
+        };
+        match result {
+            Ok(response) => {
+                self.control.answered();
+                self.tell_dispatched().await;
+                Ok(response)
+            }
+            Err(error) => Err(self.failed(HttpFault::of(&error)).await),
+        }
+    }
+
+    /// The end of an exchange without an answer, told by whether the body was handed over by now.
+    async fn failed(&mut self, fault: HttpFault) -> End {
+        match self.control.shut() {
+            Handed::No => End::NotSent(fault),
+            Handed::Yes => {
+                self.tell_dispatched().await;
+                End::Broken(fault)
+            }
+        }
+    }
+
+    async fn tell_dispatched(&mut self) {
+        if !std::mem::replace(&mut self.told, true)
+            && let Some((key, _)) = self.outgoing.body
+        {
+            self.control.tell(HttpEvent::Dispatched { key }).await;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Refusals for want of authorisation.
+
+use std::sync::Mutex;
+
+use http::Method;
+use http::header::AUTHORIZATION;
+use secrecy::SecretString;
+use url::Url;
+
+use super::super::StaticBearer;
+use super::*;
+use crate::web::{AuthError, Boxed, Credentials, Refusal, Verdict};
+
+/// Authorises with a number that counts up, and never gives up.
+#[derive(Debug, Default)]
+struct Stubborn(Mutex<(u64, Vec<(u16, Option<u64>, u32)>)>);
+
+impl Authorize for Stubborn {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a Method,
+        _: &'a Url,
+    ) -> Boxed<'a, Result<Option<Credentials>, AuthError>> {
+        let generation = self.0.lock().unwrap().0;
+        let headers = vec![(AUTHORIZATION, HeaderValue::from(generation))];
+        Box::pin(std::future::ready(Ok(Some(Credentials {
+            headers,
+            generation,
+        }))))
+    }
+
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
+        let mut state = self.0.lock().unwrap();
+        state.0 += 1;
+        state
+            .1
+            .push((refusal.status.as_u16(), refusal.used, refusal.refusals));
+        Box::pin(std::future::ready(Ok(Verdict::Retry)))
+    }
+}
+
+/// Cannot authorise anything.
+#[derive(Debug)]
+struct Hopeless;
+
+impl Authorize for Hopeless {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a Method,
+        _: &'a Url,
+    ) -> Boxed<'a, Result<Option<Credentials>, AuthError>> {
+        let server = "s".to_owned();
+        Box::pin(std::future::ready(Err(AuthError::LoginNeeded { server })))
+    }
+
+    fn refused<'a>(&'a self, _: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
+        Box::pin(std::future::ready(Ok(Verdict::GiveUp)))
+    }
+}
+
+fn authorized(url: &str, authorizer: impl Authorize + 'static) -> HttpConfig {
+    HttpConfig {
+        authorizer: Some(Arc::new(authorizer)),
+        ..modern(url)
+    }
+}
+
+/// O2, T5: 401 and 403 without anybody to ask are the refusal that they are.
+#[tokio::test]
+async fn refusal_without_an_authorizer_stands() {
+    for code in [401, 403] {
+        let challenge = "www-authenticate: Bearer error=\"insufficient_scope\"";
+        let acts = vec![HttpAct::answer(code, &[challenge], "")];
+        assert_eq!(one(acts).await, ended(&[], status(code)));
+    }
+}
+
+/// T5: after a refusal the same post goes again with new credentials; it was dispatched once.
+#[tokio::test]
+async fn refused_post_goes_again_with_new_credentials() {
+    let peer = HttpPeer::start(|_, request| match request.header("authorization") {
+        Some("0") => vec![HttpAct::answer(401, &[], "no")],
+        Some("1") => vec![HttpAct::answer(403, &[], "no")],
+        _ => vec![HttpAct::json(200, REPLY)],
+    });
+    let stubborn = Arc::new(Stubborn::default());
+    let mut config = modern(&peer.url("/"));
+    config.authorizer = Some(Arc::<Stubborn>::clone(&stubborn));
+    let mut http = StreamableHttp::new(config);
+    http.post(post(1, PostKind::Request));
+    assert_eq!(outcome(&mut http, 1).await, ended(&[(200, REPLY)], OK));
+    let requests = peer.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.body == requests[0].body)
+    );
+    assert_eq!(
+        stubborn.0.lock().unwrap().1,
+        [(401, Some(0), 0), (403, Some(1), 1)]
+    );
+}
+
+/// T5: 401 for ever ends after five more attempts, whatever the authorizer hopes for.
+#[tokio::test]
+async fn endless_refusals_end() {
+    let error = r#"{"jsonrpc":"2.0","error":{"code":1,"message":"no"}}"#;
+    let peer = HttpPeer::start(move |_, _| vec![HttpAct::json(401, error)]);
+    let mut http = StreamableHttp::new(authorized(&peer.url("/"), Stubborn::default()));
+    http.post(post(1, PostKind::Request));
+    assert_eq!(
+        outcome(&mut http, 1).await,
+        ended(&[(401, error)], status(401))
+    );
+    assert_eq!(peer.requests().len(), 6);
+}
+
+/// O2: what cannot be authorised is not sent.
+#[tokio::test]
+async fn post_without_credentials_is_not_dispatched() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::json(200, REPLY)]);
+    let mut http = StreamableHttp::new(authorized(&peer.url("/"), Hopeless));
+    http.post(post(1, PostKind::Request));
+    let outcome = outcome(&mut http, 1).await;
+    assert_eq!(outcome.dispatched, 0);
+    let server = "s".to_owned();
+    assert_eq!(
+        outcome.end,
+        Some(End::Auth(AuthError::LoginNeeded { server }))
+    );
+    assert_eq!(peer.requests().len(), 0);
+}
+
+fn bearer(tokens: &'static [&'static str]) -> StaticBearer {
+    let asked = Mutex::new(0);
+    StaticBearer::new(SecretString::from("old"), move || {
+        let mut asked = asked.lock().unwrap();
+        *asked += 1;
+        tokens
+            .get(*asked - 1)
+            .map(|&token| SecretString::from(token))
+    })
+}
+
+/// T4: a bearer is kept, resolved again once on 401, and sent again only if it changed.
+#[tokio::test]
+async fn bearer_is_resolved_again_once() {
+    for (tokens, seen, end) in [
+        (&["new"][..], &["old", "new", "new"][..], OK),
+        (&["old", "new"], &["old"], status(401)),
+        (&[], &["old"], status(401)),
+        (&["bad", "new"], &["old", "bad"], status(401)),
+    ] {
+        let peer = HttpPeer::start(|_, request| match request.header("authorization") {
+            Some("Bearer new") => vec![HttpAct::json(200, REPLY)],
+            _ => vec![HttpAct::answer(401, &[], "")],
+        });
+        let mut http = StreamableHttp::new(authorized(&peer.url("/"), bearer(tokens)));
+        http.post(post(1, PostKind::Request));
+        assert_eq!(outcome(&mut http, 1).await.end.unwrap(), end);
+        if end == OK {
+            http.post(post(2, PostKind::Request));
+            outcome(&mut http, 2).await;
+        }
+        let requests = peer.requests();
+        let bearers: Vec<_> = requests
+            .iter()
+            .map(|request| request.header("authorization").unwrap_or_default())
+            .map(|value| value.trim_start_matches("Bearer "))
+            .collect();
+        assert_eq!(bearers, seen);
+    }
+}
+
+/// T4: 403 says nothing against the token.
+#[tokio::test]
+async fn bearer_is_not_resolved_again_on_403() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::answer(403, &[], "")]);
+    let mut http = StreamableHttp::new(authorized(&peer.url("/"), bearer(&["new"])));
+    http.post(post(1, PostKind::Request));
+    assert_eq!(outcome(&mut http, 1).await, ended(&[], status(403)));
+    assert_eq!(peer.requests().len(), 1);
+}
+
+/// R1: neither the authorizer nor a request shows the token.
+#[test]
+fn bearer_is_hidden() {
+    assert_eq!(format!("{:?}", bearer(&[])), "StaticBearer { .. }");
+}

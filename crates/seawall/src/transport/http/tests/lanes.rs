@@ -1,0 +1,50 @@
+//! How many exchanges are under way at once.
+
+use super::super::limits::{MAX_IN_FLIGHT, MAX_SIDE_IN_FLIGHT};
+use super::*;
+
+/// L6: past the bound requests wait in order; a notification does not wait behind them; one that waits was not handed
+/// to anybody.
+#[tokio::test]
+async fn requests_past_the_bound_wait_and_notifications_do_not() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::Hang]);
+    let mut http = StreamableHttp::new(modern(&peer.url("/")));
+    let most = u64::try_from(MAX_IN_FLIGHT).unwrap();
+    for key in 0..most + 2 {
+        http.post(post(key, PostKind::Request));
+    }
+    for _ in 0..most {
+        let event = next(&mut http).await;
+        assert!(
+            matches!(event, HttpEvent::Dispatched { key } if key < most),
+            "{event:?}"
+        );
+    }
+    nothing(&mut http, Duration::from_millis(50)).await;
+    http.post(post(most + 2, PostKind::Notification));
+    assert_eq!(
+        next(&mut http).await,
+        HttpEvent::Dispatched { key: most + 2 }
+    );
+    assert_eq!(http.hang_up(most), Handed::No);
+    assert_eq!(http.hang_up(0), Handed::Yes);
+    assert_eq!(
+        next(&mut http).await,
+        HttpEvent::Dispatched { key: most + 1 }
+    );
+}
+
+/// L6: notifications and replies are bounded too.
+#[tokio::test]
+async fn notifications_past_the_bound_wait() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::Hang]);
+    let mut http = StreamableHttp::new(modern(&peer.url("/")));
+    for key in 0..=u64::try_from(MAX_SIDE_IN_FLIGHT).unwrap() {
+        http.post(post(key, PostKind::Reply));
+    }
+    for _ in 0..MAX_SIDE_IN_FLIGHT {
+        next(&mut http).await;
+    }
+    nothing(&mut http, Duration::from_millis(50)).await;
+    assert_eq!(peer.requests().len(), MAX_SIDE_IN_FLIGHT);
+}

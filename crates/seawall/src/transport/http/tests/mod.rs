@@ -1,0 +1,170 @@
+//! Against hostile servers, on loopback.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use seawall_proto::mcp::Revision;
+use seawall_testkit::{HttpAct, HttpPeer};
+
+use super::{
+    End, EventStreamHttp, Handed, HttpConfig, HttpEvent, HttpFault, Post, PostKind, StreamableHttp,
+};
+use crate::web::{Authorize, HttpClient};
+
+mod authorizing;
+mod bodies;
+mod connecting;
+mod event_stream;
+mod events;
+mod headers;
+mod lanes;
+mod redirects;
+mod sessions;
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(20);
+const REPLY: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+const LIMIT: usize = 100_000;
+
+fn config(url: &str) -> HttpConfig {
+    HttpConfig {
+        url: url.parse().unwrap(),
+        headers: HeaderMap::new(),
+        client: HttpClient::new().unwrap(),
+        authorizer: None,
+        max_frame_bytes: LIMIT,
+        revision: None,
+    }
+}
+
+fn modern(url: &str) -> HttpConfig {
+    HttpConfig {
+        revision: Some(Revision::V2026_07_28),
+        ..config(url)
+    }
+}
+
+fn post(key: u64, kind: PostKind) -> Post {
+    Post {
+        key,
+        kind,
+        body: Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{key},"method":"x"}}"#)),
+        headers: Vec::new(),
+    }
+}
+
+/// Either transport.
+trait Transport {
+    fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<HttpEvent>;
+    fn finish_post(&mut self, key: u64);
+}
+
+impl Transport for StreamableHttp {
+    fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<HttpEvent> {
+        self.poll_event(cx)
+    }
+    fn finish_post(&mut self, key: u64) {
+        self.finish(key);
+    }
+}
+
+impl Transport for EventStreamHttp {
+    fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<HttpEvent> {
+        self.poll_event(cx)
+    }
+    fn finish_post(&mut self, key: u64) {
+        self.finish(key);
+    }
+}
+
+async fn next(http: &mut impl Transport) -> HttpEvent {
+    tokio::time::timeout(LONG, poll_fn(|cx| http.poll(cx)))
+        .await
+        .expect("an event comes")
+}
+
+/// Polls for a while, in which nothing may come.
+async fn nothing(http: &mut impl Transport, during: Duration) {
+    let event = tokio::time::timeout(during, poll_fn(|cx| http.poll(cx))).await;
+    assert!(event.is_err(), "{event:?}");
+}
+
+/// What came of a post, besides whether it was dispatched.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    dispatched: usize,
+    messages: Vec<(u16, String)>,
+    end: Option<End>,
+}
+
+/// Polls until `key` ended, finishing it as a driver does if `finish` says that a message is its reply.
+async fn outcome_with(http: &mut impl Transport, key: u64, finish: fn(&str) -> bool) -> Outcome {
+    let mut outcome = Outcome {
+        dispatched: 0,
+        messages: Vec::new(),
+        end: None,
+    };
+    loop {
+        match next(http).await {
+            HttpEvent::Dispatched { key: of } if of == key => outcome.dispatched += 1,
+            HttpEvent::Message {
+                key: of,
+                status,
+                frame,
+            } if of == Some(key) => {
+                assert_eq!(outcome.dispatched, 1, "dispatched before its answer");
+                let text = String::from_utf8(frame.to_vec()).unwrap();
+                if finish(&text) {
+                    http.finish_post(key);
+                }
+                outcome.messages.push((status, text));
+            }
+            HttpEvent::Ended { key: of, end } if of == key => {
+                outcome.end = Some(end);
+                return outcome;
+            }
+            HttpEvent::SessionLost { key: of } if of == key => return outcome,
+            HttpEvent::Closed { end } => panic!("closed: {end:?}"),
+            _ => {}
+        }
+    }
+}
+
+async fn outcome(http: &mut impl Transport, key: u64) -> Outcome {
+    outcome_with(http, key, |text| text.contains("result")).await
+}
+
+/// What becomes of one modern request to a server that answers with `acts`.
+async fn one(acts: Vec<HttpAct>) -> Outcome {
+    let peer = HttpPeer::start(move |_, _| acts.clone());
+    let mut http = StreamableHttp::new(modern(&peer.url("/mcp")));
+    http.post(post(1, PostKind::Request));
+    let outcome = outcome(&mut http, 1).await;
+    assert_eq!(peer.requests().len(), 1, "it was sent once");
+    outcome
+}
+
+/// A post that was answered with these messages and ended so.
+fn ended(messages: &[(u16, &str)], end: End) -> Outcome {
+    Outcome {
+        dispatched: 1,
+        messages: messages
+            .iter()
+            .map(|(status, text)| (*status, (*text).to_owned()))
+            .collect(),
+        end: Some(end),
+    }
+}
+
+fn status(status: u16) -> End {
+    End::Status {
+        status,
+        retry_after: None,
+    }
+}
+
+const OK: End = End::Complete { status: 200 };

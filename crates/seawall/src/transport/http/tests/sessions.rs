@@ -1,0 +1,226 @@
+//! Sessions of the 2025 revisions, and the server's own stream.
+
+use super::*;
+
+const NOTE: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+fn initialized(id: &str) -> Vec<HttpAct> {
+    let session = format!("Mcp-Session-Id: {id}");
+    vec![HttpAct::answer(
+        200,
+        &["content-type: application/json", &session],
+        REPLY,
+    )]
+}
+
+/// A session that has been through its handshake.
+async fn session(peer: &HttpPeer) -> StreamableHttp {
+    let mut http = StreamableHttp::new(config(&peer.url("/mcp")));
+    http.post(post(1, PostKind::Initialize));
+    assert_eq!(outcome(&mut http, 1).await.end, Some(OK));
+    http.negotiated(Revision::V2025_11_25);
+    http.post(post(2, PostKind::Notification));
+    outcome(&mut http, 2).await;
+    http
+}
+
+fn methods(peer: &HttpPeer) -> Vec<(String, Option<String>)> {
+    let request = |request: &seawall_testkit::HttpRequest| {
+        let session = request.header("mcp-session-id").map(str::to_owned);
+        (request.method.clone(), session)
+    };
+    peer.requests().iter().map(request).collect()
+}
+
+fn seen(seen: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
+    seen.iter()
+        .map(|(method, session)| ((*method).to_owned(), session.map(str::to_owned)))
+        .collect()
+}
+
+/// T3: the id of the handshake goes with everything after it, the stream and the DELETE at the end too; 405 to both is
+/// fine.
+#[tokio::test]
+async fn session_id_goes_with_everything() {
+    let peer = HttpPeer::start(|before, request| match (before, request.method.as_str()) {
+        (0, _) => initialized("s1"),
+        (_, "GET" | "DELETE") => vec![HttpAct::answer(405, &[], "")],
+        (1, _) => vec![HttpAct::answer(202, &[], "")],
+        _ => vec![HttpAct::json(200, REPLY)],
+    });
+    let mut http = session(&peer).await;
+    nothing(&mut http, Duration::from_millis(100)).await;
+    http.post(post(3, PostKind::Request));
+    assert_eq!(outcome(&mut http, 3).await, ended(&[(200, REPLY)], OK));
+    http.end(LONG).await;
+    let id = Some("s1");
+    let expected = [
+        ("POST", None),
+        ("POST", id),
+        ("GET", id),
+        ("POST", id),
+        ("DELETE", id),
+    ];
+    assert_eq!(methods(&peer), seen(&expected));
+}
+
+/// T3: an id that comes with a refusal, or on a modern connection, is not adopted; nothing is deleted then.
+#[tokio::test]
+async fn session_id_is_adopted_from_a_legacy_success_alone() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::answer(400, &["mcp-session-id: x"], "")]);
+    let mut http = StreamableHttp::new(config(&peer.url("/")));
+    http.post(post(1, PostKind::Initialize));
+    outcome(&mut http, 1).await;
+    http.post(post(2, PostKind::Request));
+    outcome(&mut http, 2).await;
+    http.end(LONG).await;
+    assert_eq!(methods(&peer), seen(&[("POST", None), ("POST", None)]));
+
+    let peer = HttpPeer::start(|_, _| initialized("x"));
+    let mut http = StreamableHttp::new(modern(&peer.url("/")));
+    http.post(post(1, PostKind::Request));
+    outcome(&mut http, 1).await;
+    http.post(post(2, PostKind::Request));
+    outcome(&mut http, 2).await;
+    http.end(LONG).await;
+    assert_eq!(methods(&peer), seen(&[("POST", None), ("POST", None)]));
+}
+
+/// T3: messages of the server's own stream come with no key; the stream is opened again where it broke.
+#[tokio::test]
+async fn server_stream_is_kept_open() {
+    let peer = HttpPeer::start(|before, request| match (before, request.method.as_str()) {
+        (0, _) => initialized("s1"),
+        (2, "GET") => vec![
+            HttpAct::stream(),
+            HttpAct::chunk(format!("id: 7\nretry: 100\ndata: {NOTE}\n\n")),
+            HttpAct::last_chunk(),
+        ],
+        (_, "GET") => vec![
+            HttpAct::stream(),
+            HttpAct::chunk(format!("data: {NOTE}\n\n")),
+            HttpAct::Hang,
+        ],
+        _ => vec![HttpAct::answer(202, &[], "")],
+    });
+    let mut http = session(&peer).await;
+    for _ in 0..2 {
+        let message = HttpEvent::Message {
+            key: None,
+            status: 200,
+            frame: Bytes::from(NOTE),
+        };
+        assert_eq!(next(&mut http).await, message);
+    }
+    assert_eq!(peer.requests()[3].header("last-event-id"), Some("7"));
+    http.end(LONG).await;
+}
+
+/// T3, L6: a server's stream that fails, floods or ends at once is never fatal and never spins.
+#[tokio::test]
+async fn bad_server_stream_is_backed_off_from() {
+    for bad in [
+        vec![HttpAct::answer(500, &[], "")],
+        vec![HttpAct::answer(401, &[], "")],
+        vec![HttpAct::json(200, "{}")],
+        vec![HttpAct::Reset],
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunk("retry: 0\n\n"),
+            HttpAct::last_chunk(),
+        ],
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunk("retry: 0\ndata: "),
+            HttpAct::chunks_forever(vec![b'x'; 9_000]),
+        ],
+    ] {
+        let peer =
+            HttpPeer::start(
+                move |before, request| match (before, request.method.as_str()) {
+                    (0, _) => initialized("s1"),
+                    (_, "GET") => bad.clone(),
+                    (_, "DELETE") => vec![HttpAct::answer(200, &[], "")],
+                    (1, _) => vec![HttpAct::answer(202, &[], "")],
+                    _ => vec![HttpAct::json(200, REPLY)],
+                },
+            );
+        let mut http = session(&peer).await;
+        nothing(&mut http, Duration::from_millis(700)).await;
+        http.post(post(3, PostKind::Request));
+        assert_eq!(outcome(&mut http, 3).await, ended(&[(200, REPLY)], OK));
+        let gets = peer
+            .requests()
+            .iter()
+            .filter(|request| request.method == "GET")
+            .count();
+        assert!((1..=2).contains(&gets), "{gets}");
+    }
+}
+
+/// T3: 404 to a request of a live session says that the session is gone; the id is forgotten, its stream closed, and the
+/// next handshake begins a new one.
+#[tokio::test]
+async fn lost_session_is_told_and_forgotten() {
+    let peer = HttpPeer::start(|before, request| match (before, request.method.as_str()) {
+        (0, _) => initialized("s1"),
+        (_, "GET") => vec![HttpAct::stream(), HttpAct::Hang],
+        (1, _) => vec![HttpAct::answer(202, &[], "")],
+        (3, _) => vec![HttpAct::json(404, REPLY)],
+        (4, _) => initialized("s2"),
+        _ => vec![HttpAct::json(200, REPLY)],
+    });
+    let mut http = session(&peer).await;
+    nothing(&mut http, Duration::from_millis(100)).await;
+    http.post(post(3, PostKind::Request));
+    let lost = outcome(&mut http, 3).await;
+    assert_eq!((lost.messages, lost.end), (vec![], None));
+    nothing(&mut http, Duration::from_millis(100)).await;
+    assert_eq!(peer.gone(), 1, "the stream is closed");
+    http.post(post(4, PostKind::Initialize));
+    outcome(&mut http, 4).await;
+    http.post(post(5, PostKind::Request));
+    outcome(&mut http, 5).await;
+    let seen_all = methods(&peer);
+    assert_eq!(
+        seen_all[3..],
+        seen(&[("POST", Some("s1")), ("POST", None), ("POST", Some("s2"))])
+    );
+}
+
+/// T3: without a session, and for the handshake and for notifications, 404 is a status like any other.
+#[tokio::test]
+async fn other_404_are_refusals() {
+    let peer = HttpPeer::start(|before, request| match (before, request.method.as_str()) {
+        (1, _) => initialized("s1"),
+        _ => vec![HttpAct::answer(404, &[], "")],
+    });
+    let mut http = StreamableHttp::new(config(&peer.url("/")));
+    http.post(post(0, PostKind::Request));
+    assert_eq!(outcome(&mut http, 0).await.end, Some(status(404)));
+    http.post(post(1, PostKind::Initialize));
+    assert_eq!(outcome(&mut http, 1).await.end, Some(OK));
+    for (key, kind) in [(2, PostKind::Notification), (3, PostKind::Initialize)] {
+        http.post(post(key, kind));
+        assert_eq!(outcome(&mut http, key).await.end, Some(status(404)));
+    }
+}
+
+/// T3: the end waits for the server's answer no longer than its budget.
+#[tokio::test]
+async fn end_is_bounded() {
+    let peer = HttpPeer::start(|before, request| match (before, request.method.as_str()) {
+        (0, _) => initialized("s1"),
+        (_, "POST") => vec![HttpAct::answer(202, &[], "")],
+        _ => vec![HttpAct::Hang],
+    });
+    let http = session(&peer).await;
+    let began = std::time::Instant::now();
+    http.end(Duration::from_millis(200)).await;
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(
+        peer.requests()
+            .iter()
+            .any(|request| request.method == "DELETE")
+    );
+}
