@@ -1,0 +1,19 @@
+//! The bounds on what a server may ask a person. What is past one is refused whole, never cut: a person must see all of
+//! what is asked, or none of it.
+
+/// Fields of one form.
+pub const MAX_FIELDS: usize = 64;
+/// Options of one field.
+pub const MAX_OPTIONS: usize = 256;
+/// UTF-8 bytes of the message of a form or of a page.
+pub const MAX_MESSAGE_BYTES: usize = 16_384;
+/// UTF-8 bytes of a field's name.
+pub const MAX_NAME_BYTES: usize = 256;
+/// UTF-8 bytes of a field's title, of an option's title and of an option's value.
+pub const MAX_LABEL_BYTES: usize = 1_024;
+/// UTF-8 bytes of a field's description.
+pub const MAX_DESCRIPTION_BYTES: usize = 8_192;
+/// UTF-8 bytes of a field's pattern.
+pub const MAX_PATTERN_BYTES: usize = 1_024;
+/// Bytes of the address of a page.
+pub const MAX_URL_BYTES: usize = 8_192;
