@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -154,8 +154,7 @@ impl HttpPeer {
     }
 
     fn serve(at_once: Vec<HttpAct>, answers: Box<Answers>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = listener.local_addr().unwrap();
+        let (listener, address) = listen();
         let shared = Arc::new(Shared {
             at_once,
             answers,
@@ -193,7 +192,7 @@ impl HttpPeer {
     /// Everything that was requested so far.
     #[must_use]
     pub fn requests(&self) -> Vec<HttpRequest> {
-        self.shared.requests.lock().unwrap().clone()
+        lock(&self.shared.requests).clone()
     }
 
     /// How many connections there were.
@@ -214,7 +213,7 @@ impl Drop for HttpPeer {
         self.shared.stopped.store(true, Ordering::SeqCst);
         // The accepting thread looks only when somebody comes.
         let _ = TcpStream::connect(self.address);
-        for (_, stream) in self.shared.open.lock().unwrap().drain() {
+        for (_, stream) in lock(&self.shared.open).drain() {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
@@ -225,7 +224,7 @@ impl Shared {
         let number = self.connections.fetch_add(1, Ordering::SeqCst);
         let _ = stream.set_nodelay(true);
         if let Ok(clone) = stream.try_clone() {
-            self.open.lock().unwrap().insert(number, clone);
+            lock(&self.open).insert(number, clone);
         }
         if !self.at_once.is_empty() {
             if self.act(&mut stream, &self.at_once).is_ok() {
@@ -234,7 +233,7 @@ impl Shared {
         } else {
             while let Ok(request) = read_request(&mut stream, number) {
                 let before = {
-                    let mut requests = self.requests.lock().unwrap();
+                    let mut requests = lock(&self.requests);
                     requests.push(request.clone());
                     requests.len() - 1
                 };
@@ -245,7 +244,7 @@ impl Shared {
             }
         }
         // The last handle is what closes: in order, or with a reset if that was asked for.
-        self.open.lock().unwrap().remove(&number);
+        lock(&self.open).remove(&number);
     }
 
     /// Does `acts`; an error ends the connection.
@@ -256,7 +255,7 @@ impl Shared {
                 HttpAct::SendForever(bytes) => loop {
                     self.send(stream, bytes)?;
                 },
-                HttpAct::Wait(pause) => thread::sleep(*pause),
+                HttpAct::Wait(pause) => crate::pause(*pause),
                 HttpAct::Hang => return self.hang(stream),
                 HttpAct::Close => return Err(io::ErrorKind::ConnectionAborted.into()),
                 HttpAct::Reset => {
@@ -281,6 +280,18 @@ impl Shared {
         self.gone.fetch_add(1, Ordering::SeqCst);
         Err(io::ErrorKind::ConnectionAborted.into())
     }
+}
+
+#[expect(clippy::expect_used, reason = "a test cannot go on without it")]
+fn listen() -> (TcpListener, SocketAddr) {
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback can be listened on");
+    let address = listener.local_addr().expect("what listens has an address");
+    (listener, address)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(unix)]

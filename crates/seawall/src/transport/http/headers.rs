@@ -24,10 +24,10 @@ const SENTINEL: (&str, &str) = ("=?base64?", "?=");
 pub(crate) fn encode_header_value(text: &str) -> HeaderValue {
     let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let bytes = text.as_bytes();
-    let plain = bytes.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'))
-        && !blank(bytes.first())
-        && !blank(bytes.last())
-        && !(text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1));
+    let visible = bytes.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
+    let padded = blank(bytes.first()) || blank(bytes.last());
+    let looks_encoded = text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1);
+    let plain = visible && !padded && !looks_encoded;
     let value = if plain {
         HeaderValue::from_str(text)
     } else {

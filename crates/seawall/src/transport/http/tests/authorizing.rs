@@ -13,7 +13,10 @@ use crate::web::{AuthError, Boxed, Credentials, Refusal, Verdict};
 
 /// Authorises with a number that counts up, and never gives up.
 #[derive(Debug, Default)]
-struct Stubborn(Mutex<(u64, Vec<(u16, Option<u64>, u32)>)>);
+struct Stubborn(Mutex<(u64, Vec<Seen>)>);
+
+/// What was refused: method, path, challenge, status, generation, how often before.
+type Seen = (String, String, bool, u16, Option<u64>, u32);
 
 impl Authorize for Stubborn {
     fn credentials<'a>(
@@ -32,9 +35,14 @@ impl Authorize for Stubborn {
     fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
         let mut state = self.0.lock().unwrap();
         state.0 += 1;
-        state
-            .1
-            .push((refusal.status.as_u16(), refusal.used, refusal.refusals));
+        state.1.push((
+            refusal.method.to_string(),
+            refusal.url.path().to_owned(),
+            refusal.headers.contains_key("www-authenticate"),
+            refusal.status.as_u16(),
+            refusal.used,
+            refusal.refusals,
+        ));
         Box::pin(std::future::ready(Ok(Verdict::Retry)))
     }
 }
@@ -79,12 +87,12 @@ async fn refusal_without_an_authorizer_stands() {
 #[tokio::test]
 async fn refused_post_goes_again_with_new_credentials() {
     let peer = HttpPeer::start(|_, request| match request.header("authorization") {
-        Some("0") => vec![HttpAct::answer(401, &[], "no")],
+        Some("0") => vec![HttpAct::answer(401, &["www-authenticate: Bearer"], "no")],
         Some("1") => vec![HttpAct::answer(403, &[], "no")],
         _ => vec![HttpAct::json(200, REPLY)],
     });
     let stubborn = Arc::new(Stubborn::default());
-    let mut config = modern(&peer.url("/"));
+    let mut config = modern(&peer.url("/mcp"));
     config.authorizer = Some(Arc::<Stubborn>::clone(&stubborn));
     let mut http = StreamableHttp::new(config);
     http.post(post(1, PostKind::Request));
@@ -96,9 +104,13 @@ async fn refused_post_goes_again_with_new_credentials() {
             .iter()
             .all(|request| request.body == requests[0].body)
     );
+    let refused = |challenged, status, generation, before| {
+        let (method, path) = ("POST".to_owned(), "/mcp".to_owned());
+        (method, path, challenged, status, Some(generation), before)
+    };
     assert_eq!(
         stubborn.0.lock().unwrap().1,
-        [(401, Some(0), 0), (403, Some(1), 1)]
+        [refused(true, 401, 0, 0), refused(false, 403, 1, 1)]
     );
 }
 
@@ -180,6 +192,18 @@ async fn bearer_is_not_resolved_again_on_403() {
     let mut http = StreamableHttp::new(authorized(&peer.url("/"), bearer(&["new"])));
     http.post(post(1, PostKind::Request));
     assert_eq!(outcome(&mut http, 1).await, ended(&[], status(403)));
+    assert_eq!(peer.requests().len(), 1);
+}
+
+/// T4: a variable of the environment that did not change does not change the verdict.
+#[tokio::test]
+async fn bearer_of_an_unchanged_variable_is_not_sent_again() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::answer(401, &[], "")]);
+    let token = std::env::var("PATH").unwrap_or_default();
+    let bearer = StaticBearer::of_variable("PATH".to_owned(), SecretString::from(token));
+    let mut http = StreamableHttp::new(authorized(&peer.url("/"), bearer));
+    http.post(post(1, PostKind::Request));
+    assert_eq!(outcome(&mut http, 1).await, ended(&[], status(401)));
     assert_eq!(peer.requests().len(), 1);
 }
 

@@ -50,6 +50,7 @@ async fn posts_go_where_the_stream_says() {
     };
     assert_eq!(next(&mut http).await, message);
     http.finish(1);
+    http.negotiated(Revision::V2024_11_05);
     let requests = peer.requests();
     let seen: Vec<_> = requests
         .iter()
@@ -148,4 +149,27 @@ async fn stream_that_fails_closes_the_transport() {
         nothing(&mut http, Duration::from_millis(50)).await;
         assert_eq!(peer.requests().len(), 1, "it is not asked again");
     }
+}
+
+/// S8: a post that waits for the address is taken back unsent; one that went out was handed over.
+#[tokio::test]
+async fn hung_up_posts_tell_whether_they_went_out() {
+    let peer = HttpPeer::start(|before, _| match before {
+        0 => {
+            let mut acts = vec![HttpAct::Wait(Duration::from_millis(100))];
+            acts.extend(open("/m"));
+            acts.push(HttpAct::Hang);
+            acts
+        }
+        _ => vec![HttpAct::Hang],
+    });
+    let mut http = EventStreamHttp::new(config(&peer.url("/sse")));
+    http.post(post(1, PostKind::Request));
+    http.post(post(2, PostKind::Request));
+    nothing(&mut http, Duration::from_millis(20)).await;
+    assert_eq!(http.hang_up(1), Handed::No);
+    assert_eq!(next(&mut http).await, HttpEvent::Dispatched { key: 2 });
+    assert_eq!(http.hang_up(2), Handed::Yes);
+    nothing(&mut http, Duration::from_millis(100)).await;
+    assert_eq!(peer.gone(), 1);
 }
