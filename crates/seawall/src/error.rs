@@ -8,6 +8,7 @@ use seawall_proto::{ErrorCode, Outcome};
 
 use crate::flows::ProjectError;
 use crate::transport::stdio::{NotReaped, SpawnError};
+use crate::web::HttpClientError;
 
 /// Why connecting, calling or closing failed.
 ///
@@ -47,6 +48,12 @@ pub(crate) enum ErrorKind {
     UnusableSchema,
     /// The child could not be reaped (T1).
     Unreaped(NotReaped),
+    /// A list other than that of the tools cannot be used, or is longer than its bound.
+    List { limit: Option<usize> },
+    /// The way to the web cannot be opened.
+    Http(HttpClientError),
+    /// A configured header is none: its name.
+    Header(String),
     /// What the entry asks for is not built yet.
     NotBuilt(&'static str),
     /// Connecting needs a running tokio runtime with I/O and time.
@@ -78,8 +85,11 @@ impl Error {
                 ErrorCode::ConnectionClosed
             }
             ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
-            ErrorKind::UnusableSchema => ErrorCode::InvalidResponse,
-            ErrorKind::NotBuilt(_) | ErrorKind::NoRuntime => ErrorCode::Configuration,
+            ErrorKind::UnusableSchema | ErrorKind::List { .. } => ErrorCode::InvalidResponse,
+            ErrorKind::NotBuilt(_)
+            | ErrorKind::NoRuntime
+            | ErrorKind::Http(_)
+            | ErrorKind::Header(_) => ErrorCode::Configuration,
         }
     }
 
@@ -91,12 +101,14 @@ impl Error {
             | ErrorKind::Abandoned(outcome)
             | ErrorKind::Over(outcome) => *outcome,
             ErrorKind::Call(error) => error.outcome(),
-            ErrorKind::Project { .. } => Outcome::Answered,
+            ErrorKind::Project { .. } | ErrorKind::List { .. } => Outcome::Answered,
             ErrorKind::Unreaped(_) => Outcome::NoResponse,
             ErrorKind::Spawn(_)
             | ErrorKind::StaleDeclaration
             | ErrorKind::UnusableSchema
             | ErrorKind::NotBuilt(_)
+            | ErrorKind::Http(_)
+            | ErrorKind::Header(_)
             | ErrorKind::NoRuntime => Outcome::NotSent,
         }
     }
@@ -114,7 +126,22 @@ impl Error {
     /// The status of the HTTP refusal, if there was one.
     #[must_use]
     pub fn http_status(&self) -> Option<u16> {
-        None
+        match &*self.kind {
+            ErrorKind::Connect { reason, .. } => reason.http_status(),
+            ErrorKind::Call(error) => error.http_status(),
+            _ => None,
+        }
+    }
+
+    /// Whether a connect failed because an exchange over HTTP brought no answer.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        matches!(
+            &*self.kind,
+            ErrorKind::Connect {
+                reason: CloseReason::Exchange { .. },
+                ..
+            }
+        )
     }
 
     /// Whether trying again with the same configuration cannot help (S4).
@@ -186,6 +213,14 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("the tool's outputSchema cannot be used, so no result of it could be checked; nothing was sent")
         }
         ErrorKind::Unreaped(error) => write!(f, "{error}"),
+        ErrorKind::List { limit: None } => f.write_str("its list is not one that the protocol has"),
+        ErrorKind::List { limit: Some(limit) } => {
+            write!(f, "its list has more than {limit} entries or pages (maxTools, maxCatalogPages)")
+        }
+        ErrorKind::Http(error) => write!(f, "{error}"),
+        ErrorKind::Header(name) => {
+            write!(f, "the configured header \"{name}\" has a name or a value that no header can have")
+        }
         ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
         ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),
     }
@@ -202,6 +237,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.kind {
             ErrorKind::Spawn(error) => std::error::Error::source(error),
+            ErrorKind::Http(error) => Some(error),
             _ => None,
         }
     }

@@ -68,6 +68,8 @@ pub struct ExchangeFault {
     pub status: Option<u16>,
     /// The class of the failure (O1).
     pub code: ErrorCode,
+    /// Whether the server refused whatever was sent of it.
+    refused: bool,
     /// How long the server wants to be left alone, where it said so or its status does.
     pub retry_after: Duration,
 }
@@ -80,6 +82,7 @@ impl ExchangeFault {
             text: text.into(),
             status: None,
             code,
+            refused: false,
             retry_after: RETRY_AFTER,
         }
     }
@@ -91,10 +94,25 @@ impl ExchangeFault {
         self
     }
 
+    /// Whatever was sent, the server refused it and did nothing.
+    #[must_use]
+    pub fn of_refusal(mut self) -> Self {
+        self.refused = true;
+        self
+    }
+
+    /// With how long the server asks to be left alone.
+    #[must_use]
+    pub fn with_retry_after(mut self, after: Duration) -> Self {
+        self.retry_after = after;
+        self
+    }
+
     /// What became of a request whose first byte was or was not sent (O2).
     pub(super) fn outcome(&self, begun: bool) -> Outcome {
         match self.status {
             Some(401 | 403) => Outcome::ErrorResponse,
+            _ if begun && self.refused => Outcome::ErrorResponse,
             _ if begun => Outcome::NoResponse,
             _ => Outcome::NotSent,
         }
@@ -207,14 +225,19 @@ impl Connection {
         self.handle_message(now, frame, message);
     }
 
+    /// Message `key` was taken; its answer, if it has one, comes elsewhere.
+    pub fn handle_accepted(&mut self, key: u64) {
+        if self.introducing == Some(key) {
+            self.introducing = None;
+        }
+    }
+
     /// The exchange of message `key` is over. If it was a request whose answer is still awaited, `fault` is why none came.
     pub fn handle_exchange_end(&mut self, now: Time, key: u64, fault: ExchangeFault) {
         if self.is_closed() {
             return;
         }
-        if self.introducing == Some(key) {
-            self.introducing = None;
-        }
+        self.handle_accepted(key);
         if self.exchange.request == key && self.exchange.deadline.is_some() {
             self.exchange_failed(now, fault);
         } else if self.is_listen(key) {

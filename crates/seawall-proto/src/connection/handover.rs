@@ -36,8 +36,9 @@ impl Handover {
         self.0.load(Ordering::Acquire) == BEGUN
     }
 
-    /// Takes the message back; false if it began.
-    pub(super) fn withdraw(&self) -> bool {
+    /// Takes the message back for good; false if it began.
+    #[must_use]
+    pub fn withdraw(&self) -> bool {
         match self
             .0
             .compare_exchange(WAITING, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)

@@ -4,14 +4,77 @@ use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use seawall_proto::connection::ExitReason;
+use seawall_proto::mcp::Revision;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 #[cfg(unix)]
 use tokio::net::unix::pipe;
 
+use crate::transport::http::{EventStreamHttp, HttpEvent, Post, StreamableHttp};
 use crate::transport::stdio::{self, NotReaped, ProcessTree, Stdin};
+
+/// What a driver drives.
+pub(super) enum Opened {
+    /// Two pipes, or the like.
+    Stream(Link),
+    /// A server behind a URL.
+    Http(Http),
+}
+
+/// The two ways of servers behind a URL.
+pub(super) enum Http {
+    /// Streamable HTTP: 2025-03-26 and later.
+    Streamable(StreamableHttp),
+    /// HTTP+SSE: 2024-11-05.
+    EventStream(EventStreamHttp),
+}
+
+impl Http {
+    pub(super) fn post(&mut self, post: Post) {
+        match self {
+            Self::Streamable(http) => http.post(post),
+            Self::EventStream(http) => http.post(post),
+        }
+    }
+
+    pub(super) fn hang_up(&mut self, key: u64) {
+        match self {
+            Self::Streamable(http) => drop(http.hang_up(key)),
+            Self::EventStream(http) => drop(http.hang_up(key)),
+        }
+    }
+
+    pub(super) fn finish(&mut self, key: u64) {
+        match self {
+            Self::Streamable(http) => http.finish(key),
+            Self::EventStream(http) => http.finish(key),
+        }
+    }
+
+    pub(super) fn negotiated(&mut self, revision: Revision) {
+        match self {
+            Self::Streamable(http) => http.negotiated(revision),
+            Self::EventStream(http) => http.negotiated(revision),
+        }
+    }
+
+    pub(super) fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<HttpEvent> {
+        match self {
+            Self::Streamable(http) => http.poll_event(context),
+            Self::EventStream(http) => http.poll_event(context),
+        }
+    }
+
+    pub(super) async fn end(self, budget: Duration) {
+        match self {
+            Self::Streamable(http) => http.end(budget).await,
+            Self::EventStream(http) => http.end(budget).await,
+        }
+    }
+}
 
 /// The ends of one server: the callers' and the driver's.
 pub(super) struct Link {
@@ -37,6 +100,8 @@ pub(super) enum Sink {
         expect(dead_code, reason = "only in-memory peers and other systems")
     )]
     Stream(Pin<Box<dyn AsyncWrite + Send>>),
+    /// Nowhere: the driver takes each message to an exchange of its own.
+    Exchanges,
 }
 
 impl From<Stdin> for Sink {
@@ -55,7 +120,7 @@ impl Sink {
         match self {
             #[cfg(unix)]
             Self::Pipe(pipe) => pipe.try_write_vectored(frames),
-            Self::Stream(_) => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Stream(_) | Self::Exchanges => Err(io::ErrorKind::WouldBlock.into()),
         }
     }
 
@@ -69,6 +134,7 @@ impl Sink {
             #[cfg(unix)]
             Self::Pipe(pipe) => Pin::new(pipe).poll_write_vectored(context, frames),
             Self::Stream(stream) => stream.as_mut().poll_write_vectored(context, frames),
+            Self::Exchanges => Poll::Pending,
         }
     }
 }
@@ -96,8 +162,7 @@ impl Source {
 pub(super) enum Tree {
     /// A child and its group.
     Process(ProcessTree),
-    /// None: the peer is in memory.
-    #[cfg(test)]
+    /// None: the server is not ours to end.
     None,
 }
 
@@ -106,7 +171,6 @@ impl Tree {
     pub(super) async fn exited(&self) -> ExitReason {
         match self {
             Self::Process(tree) => tree.exited().await,
-            #[cfg(test)]
             Self::None => std::future::pending().await,
         }
     }
@@ -115,7 +179,6 @@ impl Tree {
     pub(super) async fn end(&self) -> Result<(), NotReaped> {
         match self {
             Self::Process(tree) => tree.end(stdio::GRACE).await.map(drop),
-            #[cfg(test)]
             Self::None => Ok(()),
         }
     }
@@ -124,7 +187,6 @@ impl Tree {
     pub(super) fn look(&self) {
         match self {
             Self::Process(tree) => tree.look(),
-            #[cfg(test)]
             Self::None => {}
         }
     }
@@ -133,7 +195,6 @@ impl Tree {
     pub(super) fn kill_now(&self) {
         match self {
             Self::Process(tree) => tree.kill_now(),
-            #[cfg(test)]
             Self::None => {}
         }
     }
@@ -142,7 +203,6 @@ impl Tree {
     pub(super) fn pid(&self) -> Option<u32> {
         match self {
             Self::Process(tree) => Some(tree.pid()),
-            #[cfg(test)]
             Self::None => None,
         }
     }

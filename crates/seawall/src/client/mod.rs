@@ -12,20 +12,20 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use seawall_proto::Outcome;
-use seawall_proto::connection::{CallError, ClientConfig, Connection, Session, Time};
+use seawall_proto::connection::{CallError, Change, Session};
 use seawall_proto::limits::Limits;
-use seawall_proto::mcp::{Catalog, Quarantined, Revision, Tool};
-use tokio::runtime::Handle as Runtime;
+use seawall_proto::mcp::{Catalog, Tool};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
-use tracing::Instrument;
 
 mod arguments;
 mod call;
+mod connect;
 mod driver;
 mod link;
 mod open;
+mod questions;
 mod report;
+mod requests;
 mod shared;
 mod watch;
 
@@ -34,20 +34,18 @@ mod tests;
 
 pub use arguments::Arguments;
 pub use call::Call;
+pub use connect::ClientBuilder;
 pub use report::Report;
+pub use requests::{Pages, Request};
 
-use crate::config::{Protocol, ServerConfig};
+use crate::config::ServerConfig;
 use crate::error::{Error, ErrorKind};
-use crate::events::{Diagnostic, Observer};
-use crate::flows::{Flow, project};
-use crate::redact::Redactor;
+use crate::flows::Flow;
 use crate::results::{OutputValidator, UnusableSchema};
 use crate::transport::stdio::NotReaped;
-use driver::Driver;
-use link::{Link, Tree};
-use open::open;
+use link::Tree;
 use shared::Shared;
-use watch::{StderrCount, Watch};
+use watch::StderrCount;
 
 /// A connection to one MCP server. Clones share it; the last one's drop ends the server.
 ///
@@ -57,13 +55,6 @@ use watch::{StderrCount, Watch};
 #[derive(Clone)]
 pub struct Client {
     handle: Arc<Handle>,
-}
-
-/// How to connect, where the defaults do not fit. See [`Client::builder`].
-#[must_use = "a builder does nothing until it connects"]
-pub struct ClientBuilder {
-    config: ServerConfig,
-    observer: Option<Arc<dyn Observer>>,
 }
 
 /// What all clones share.
@@ -101,10 +92,7 @@ impl Client {
 
     /// A connect with more than the defaults.
     pub fn builder(config: ServerConfig) -> ClientBuilder {
-        ClientBuilder {
-            config,
-            observer: None,
-        }
+        ClientBuilder::new(config)
     }
 
     /// The server's id.
@@ -153,6 +141,16 @@ impl Client {
     /// that says what became of the request; a result that says `isError` is a result.
     pub fn call(&self, name: &str, arguments: impl Into<Arguments>) -> Call {
         Call::new(self.clone(), self.position(name), arguments.into())
+    }
+
+    /// Waits for the next change that the server announces: of its tools, its prompts, its resources, or of a resource
+    /// that is [followed](Self::subscribe). A change is told once, however often it was announced meanwhile, and to one
+    /// of the clones that wait. `None` once the session ended.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost by dropping the future.
+    pub async fn changed(&self) -> Option<Change> {
+        self.handle.shared.change().await
     }
 
     /// What the connection measured so far.
@@ -257,168 +255,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Kills what was started, unless the connect came to its end.
-struct Opening(Option<Tree>);
-
-impl Opening {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Opening {
-    fn drop(&mut self) {
-        if let Some(tree) = &self.0 {
-            tree.kill_now();
-        }
-    }
-}
-
 impl Drop for Handle {
     fn drop(&mut self) {
         self.tree.kill_now();
-    }
-}
-
-impl ClientBuilder {
-    /// Is told what the server says beside the protocol: stderr, noise, errors' own texts (S12). Without one, that is
-    /// counted and dropped.
-    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
-        self
-    }
-
-    /// Connects; see [`Client::connect`].
-    ///
-    /// # Errors
-    /// As [`Client::connect`].
-    pub async fn connect(self) -> Result<Client, Error> {
-        let server: Arc<str> = self.config.server().into();
-        if Runtime::try_current().is_err() {
-            return Err(Error::new(&server, ErrorKind::NoRuntime));
-        }
-        if !self.config.grant().is_empty() {
-            // Accepting a grant without keeping it would give more than was granted.
-            return Err(Error::new(&server, ErrorKind::NotBuilt("`grant`")));
-        }
-        let pin = match self.config.protocol() {
-            Protocol::Legacy => None,
-            Protocol::Pinned(revision) if revision.is_legacy() => Some(revision),
-            Protocol::Pinned(_) | Protocol::Modern => {
-                return Err(Error::new(
-                    &server,
-                    ErrorKind::NotBuilt("the protocol of revision 2026-07-28"),
-                ));
-            }
-            Protocol::Mcpl => return Err(Error::new(&server, ErrorKind::NotBuilt("MCPL"))),
-            Protocol::Auto => {
-                return Err(Error::new(
-                    &server,
-                    ErrorKind::NotBuilt("`protocol: \"auto\"`"),
-                ));
-            }
-        };
-        let (link, redactor) = open(&self.config).map_err(|kind| Error::new(&server, kind))?;
-        self.connect_over(server, pin, link, redactor).await
-    }
-
-    /// Connects over a link that is open.
-    async fn connect_over(
-        self,
-        server: Arc<str>,
-        pin: Option<Revision>,
-        link: Link,
-        redactor: Redactor,
-    ) -> Result<Client, Error> {
-        let limits = self.config.limits().clone();
-        let epoch = Instant::now();
-        let mut protocol = ClientConfig::new(env!("CARGO_PKG_VERSION"));
-        protocol.limits = limits.clone();
-        protocol.pin = pin;
-        protocol.diagnostics = self.observer.is_some();
-        let connection = Connection::client(Time::default(), protocol);
-        let Link { sink, ends } = link;
-        let tree = ends.tree.clone();
-        let shared = Shared::new(connection, sink, epoch);
-        let watch = Watch::new(
-            Arc::clone(&server),
-            self.observer.clone(),
-            redactor,
-            limits.max_stderr_bytes,
-        );
-        let stderr_count = watch.counted();
-        let driver = Driver::new(Arc::clone(&shared), ends, limits.max_frame_bytes, watch);
-        let opening = Opening(Some(tree.clone()));
-        let mut tasks = JoinSet::new();
-        tasks.spawn(
-            driver
-                .run()
-                .instrument(tracing::debug_span!("mcp", server = %server)),
-        );
-        let ready = shared.ready().await;
-        let (session, catalog) = match ready {
-            Ok(ready) => ready,
-            Err((reason, outcome)) => {
-                shared.finished().await;
-                let unreaped = shared.lock().state().unreaped.take();
-                let kind = ErrorKind::Connect {
-                    reason,
-                    outcome,
-                    unreaped,
-                };
-                return Err(Error::new(&server, kind));
-            }
-        };
-        if let Some(observer) = &self.observer {
-            for Quarantined { index, fault, .. } in catalog.quarantined().iter().copied() {
-                observer.observe(
-                    &server,
-                    &Diagnostic::QuarantinedTool {
-                        index,
-                        reason: fault,
-                    },
-                );
-            }
-        }
-        let projected = project(
-            &catalog,
-            &server,
-            self.config.name_prefix(),
-            self.config.include(),
-            self.config.exclude(),
-        );
-        let (flows, refused) = match projected {
-            Ok(flows) => (flows, None),
-            Err(refused) => (Vec::new(), Some(refused)),
-        };
-        let published = flows
-            .iter()
-            .enumerate()
-            .map(|(position, flow)| (flow.tool().to_owned(), position))
-            .collect();
-        let validators = flows.iter().map(|_| OnceLock::new()).collect();
-        opening.disarm();
-        let client = Client {
-            handle: Arc::new(Handle {
-                server,
-                limits,
-                shared,
-                tree,
-                tasks: Mutex::new(tasks),
-                session,
-                catalog,
-                flows,
-                published,
-                validators,
-                stderr: stderr_count,
-            }),
-        };
-        match refused {
-            None => Ok(client),
-            Some(error) => {
-                let unreaped = client.end().await.err();
-                Err(client.error(ErrorKind::Project { error, unreaped }))
-            }
-        }
     }
 }

@@ -1,21 +1,52 @@
-//! What an entry describes, started.
+//! What an entry describes, opened: a process started, or the way to a URL.
 
-use crate::client::link::{Ends, Link, Sink, Source, Tree};
-use crate::config::{Endpoint, ServerConfig};
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use seawall_proto::mcp::Revision;
+use secrecy::SecretString;
+
+use super::ClientBuilder;
+use super::link::{Ends, Http, Link, Opened, Sink, Source, Tree};
+use crate::config::{Endpoint, NetworkConfig, StdioConfig};
 use crate::error::ErrorKind;
 use crate::redact::Redactor;
+use crate::transport::http::{EventStreamHttp, HttpConfig, StaticBearer, StreamableHttp};
 use crate::transport::stdio;
+use crate::web::{Authorize, HttpClient};
 
-/// Starts the server of an entry, and gathers the secrets that it was given.
-pub(super) fn open(config: &ServerConfig) -> Result<(Link, Redactor), ErrorKind> {
-    let Endpoint::Stdio(entry) = config.endpoint() else {
-        return Err(ErrorKind::NotBuilt("connecting to a URL"));
-    };
+/// How messages go to a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Streamable HTTP: 2025-03-26 and later.
+    Streamable,
+    /// HTTP+SSE: 2024-11-05.
+    EventStream,
+}
+
+/// The way of one attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) dialect: Dialect,
+    /// Whether the first request is a modern one, whose revision stands in a header too.
+    pub(super) modern: bool,
+}
+
+/// Opens what the entry describes, and gathers the secrets that are given to it.
+pub(super) fn open(builder: &ClientBuilder, way: Way) -> Result<(Opened, Redactor), ErrorKind> {
+    match builder.config.endpoint() {
+        Endpoint::Stdio(entry) => start(entry, builder.config.server()),
+        Endpoint::Http(entry) => reach(entry, builder, way),
+        Endpoint::WebSocket(_) => Err(ErrorKind::NotBuilt("connecting to a ws:// or wss:// URL")),
+    }
+}
+
+fn start(entry: &StdioConfig, server: &str) -> Result<(Opened, Redactor), ErrorKind> {
     let launch = stdio::Launch::new(entry, std::env::vars_os());
     let redactor = Redactor::builder()
         .environment(launch.env.iter().map(|(name, value)| (name, value)))
         .build();
-    let child = stdio::spawn(&launch, config.server()).map_err(ErrorKind::Spawn)?;
+    let child = stdio::spawn(&launch, server).map_err(ErrorKind::Spawn)?;
     let link = Link {
         sink: Sink::from(child.stdin),
         ends: Ends {
@@ -24,5 +55,51 @@ pub(super) fn open(config: &ServerConfig) -> Result<(Link, Redactor), ErrorKind>
             tree: Tree::Process(child.tree),
         },
     };
-    Ok((link, redactor))
+    Ok((Opened::Stream(link), redactor))
+}
+
+fn reach(
+    entry: &NetworkConfig,
+    builder: &ClientBuilder,
+    way: Way,
+) -> Result<(Opened, Redactor), ErrorKind> {
+    let client = match &builder.http {
+        Some(client) => client.clone(),
+        None => HttpClient::new().map_err(ErrorKind::Http)?,
+    };
+    let mut redactor = Redactor::builder();
+    let authorizer: Option<Arc<dyn Authorize>> =
+        match (&entry.bearer_token, &entry.bearer_token_env) {
+            (Some(token), Some(variable)) => {
+                redactor = redactor.token(token.reveal());
+                let token = SecretString::from(token.reveal().to_owned());
+                Some(Arc::new(StaticBearer::of_variable(variable.clone(), token)))
+            }
+            _ => builder.authorizer.clone(),
+        };
+    let config = HttpConfig {
+        url: entry.url.clone(),
+        headers: headers(entry)?,
+        client,
+        authorizer,
+        max_frame_bytes: builder.config.limits().max_frame_bytes,
+        revision: way.modern.then_some(Revision::V2026_07_28),
+    };
+    let http = match way.dialect {
+        Dialect::Streamable => Http::Streamable(StreamableHttp::new(config)),
+        Dialect::EventStream => Http::EventStream(EventStreamHttp::new(config)),
+    };
+    Ok((Opened::Http(http), redactor.build()))
+}
+
+fn headers(entry: &NetworkConfig) -> Result<HeaderMap, ErrorKind> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &entry.headers {
+        let unusable = || ErrorKind::Header(name.clone());
+        let header = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
+        let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
+        value.set_sensitive(true);
+        headers.append(header, value);
+    }
+    Ok(headers)
 }

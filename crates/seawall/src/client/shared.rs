@@ -1,6 +1,7 @@
 //! What the handle, its calls and the driver share: one connection and the writing end of its transport, under one
 //! lock that is held for moments and never across an await.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,8 +9,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use seawall_proto::Outcome;
-use seawall_proto::connection::{Abandoned, CallId, CloseReason, Connection, Session, Time};
-use seawall_proto::limits::MAX_TIMEOUT_MS;
+use seawall_proto::connection::{
+    Abandoned, CallId, Change, CloseReason, Connection, Session, Step, Time,
+};
+use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::mcp::Catalog;
 use tokio::time::Instant;
 
@@ -44,7 +47,9 @@ pub(super) struct State {
     pub(super) done: bool,
     /// The child could not be reaped, and nobody was told yet.
     pub(super) unreaped: Option<NotReaped>,
-    /// Who waits for the handshake or for the driver's end.
+    /// What changed at the server and nobody took yet.
+    pub(super) changes: VecDeque<Change>,
+    /// Who waits for the handshake, a change, or the driver's end.
     pub(super) watchers: Vec<Waker>,
 }
 
@@ -61,6 +66,7 @@ impl Shared {
                 broken: false,
                 done: false,
                 unreaped: None,
+                changes: VecDeque::new(),
                 watchers: Vec::new(),
             }),
             epoch,
@@ -81,12 +87,13 @@ impl Shared {
     /// Waits for the end of the handshake.
     pub(super) async fn ready(
         &self,
-    ) -> Result<(Arc<Session>, Arc<Catalog>), (CloseReason, Outcome)> {
+    ) -> Result<(Arc<Session>, Arc<Catalog>), (CloseReason, Outcome, Step)> {
         poll_fn(|context| {
             let mut guard = self.lock();
             let state = guard.state();
             if let Some((reason, outcome)) = state.connection.connect_failure() {
-                return Poll::Ready(Err((reason.clone(), outcome)));
+                let step = state.connection.handshake_step();
+                return Poll::Ready(Err((reason.clone(), outcome, step)));
             }
             if let (Some(session), Some(catalog)) =
                 (state.connection.session(), state.connection.catalog())
@@ -113,6 +120,23 @@ impl Shared {
         .await;
     }
 
+    /// Waits for the next change at the server; `None` once the session ended and all were taken.
+    pub(super) async fn change(&self) -> Option<Change> {
+        poll_fn(|context| {
+            let mut guard = self.lock();
+            let state = guard.state();
+            if let Some(change) = state.changes.pop_front() {
+                return Poll::Ready(Some(change));
+            }
+            if state.connection.close_reason().is_some() {
+                return Poll::Ready(None);
+            }
+            state.watch(context.waker());
+            Poll::Pending
+        })
+        .await
+    }
+
     /// The instant of `time`; of one past what the clock can tell, one that is far enough.
     pub(super) fn instant_of(&self, time: Time) -> Instant {
         self.epoch
@@ -126,8 +150,11 @@ pub(super) struct Guard<'a> {
     state: Option<MutexGuard<'a, State>>,
     epoch: Instant,
     /// What the watchers watch, as it was when the lock was taken.
-    watched: (bool, bool, bool),
+    watched: Watched,
 }
+
+/// What the watchers watch: the end of the handshake, the end of the session, the end of the driver, changes.
+type Watched = (bool, bool, bool, usize);
 
 impl Guard<'_> {
     /// The state.
@@ -170,10 +197,17 @@ impl Drop for Guard<'_> {
 }
 
 impl State {
-    /// What the watchers watch: the end of the handshake, the end of the session, the end of the driver.
-    fn watched(&self) -> (bool, bool, bool) {
+    fn watched(&self) -> Watched {
         let ready = self.connection.session().is_some();
-        (ready, self.connection.close_reason().is_some(), self.done)
+        let closed = self.connection.close_reason().is_some();
+        (ready, closed, self.done, self.changes.len())
+    }
+
+    /// Notes a change, once until it is taken.
+    pub(super) fn changed(&mut self, change: Change) {
+        if !self.changes.contains(&change) && self.changes.len() < MAX_SUBSCRIPTIONS {
+            self.changes.push_back(change);
+        }
     }
 
     /// Has `waker` woken when one of these changes.
@@ -192,7 +226,12 @@ impl State {
             (Some(_), None) => true,
             (None, _) => false,
         };
-        self.closing || self.broken || unwritten || resume || earlier
+        self.closing
+            || self.broken
+            || unwritten
+            || self.connection.has_orders()
+            || resume
+            || earlier
     }
 
     /// Writes what the transport takes now, without waiting: for a caller whose request is the only one.
@@ -240,6 +279,12 @@ impl State {
                 Poll::Pending => return,
             }
         }
+    }
+
+    /// Whether the driver must not read on because of L8; noted, so that it is woken once it may.
+    pub(super) fn pause_reading(&mut self) -> bool {
+        self.paused = !self.connection.wants_read();
+        self.paused
     }
 
     /// Ends the session, if it has not ended.

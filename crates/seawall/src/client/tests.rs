@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 
+use tokio::time::Instant;
+
 use super::link::{Ends, Link, Sink, Source, Tree};
 use super::*;
 use crate::ErrorCode;
@@ -73,9 +75,7 @@ fn link(room: usize) -> (Link, Peer) {
 }
 
 async fn connect_over(link: Link, limits: Limits) -> Result<Client, Error> {
-    Client::builder(config(limits))
-        .connect_over("peer".into(), None, link, Redactor::default())
-        .await
+    Client::builder(config(limits)).connect_link(link).await
 }
 
 async fn connected(room: usize, limits: Limits) -> (Client, Peer) {

@@ -56,10 +56,24 @@ async fn what_cannot_be_started_is_refused_in_words() {
     assert_eq!(apart.len(), 5, "{texts:#?}");
 }
 
-/// A `url` entry is accepted by the checks and refused at connect, until it is built.
+/// O2: a server behind a URL that nobody listens at was sent nothing.
 #[tokio::test]
-async fn a_url_is_not_built_yet() {
+async fn a_url_that_nobody_listens_at_is_not_sent() {
     let config = ServerConfig::url("test", "http://127.0.0.1:1/mcp")
+        .build()
+        .expect("a valid entry");
+    let error = Client::connect(config).await.expect_err("nobody is there");
+    assert_eq!(
+        verdict(&error),
+        (ErrorCode::ConnectionClosed, Outcome::NotSent)
+    );
+    assert!(!error.to_string().contains("127.0.0.1"), "{error}");
+}
+
+/// A `ws` entry is accepted by the checks and refused at connect, until it is built.
+#[tokio::test]
+async fn a_websocket_is_not_built_yet() {
+    let config = ServerConfig::url("test", "ws://127.0.0.1:1/mcp")
         .build()
         .expect("a valid entry");
     let error = Client::connect(config).await.expect_err("not built");

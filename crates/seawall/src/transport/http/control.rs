@@ -2,13 +2,14 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::task::AtomicWaker;
 use http_body::{Body, Frame, SizeHint};
+use seawall_proto::connection::Handover;
 
 use super::HttpEvent;
 
@@ -21,15 +22,11 @@ pub(crate) enum Handed {
     Yes,
 }
 
-/// The gate before a body: once it is shut, no connection reads it; once it was passed, it stays open.
-const UNTOUCHED: u8 = 0;
-const PASSED: u8 = 1;
-const SHUT: u8 = 2;
-
 /// One exchange's controls.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    gate: AtomicU8,
+    /// The gate before the body: once it is shut, no connection reads it; once it was passed, it stays open.
+    gate: Handover,
     finished: AtomicBool,
     hung_up: AtomicBool,
     /// Whoever polls the exchange.
@@ -47,19 +44,24 @@ pub(super) enum Told {
 }
 
 impl Control {
+    /// The controls of a post behind `gate`.
+    pub(super) fn behind(gate: Handover) -> Self {
+        Self {
+            gate,
+            ..Self::default()
+        }
+    }
+
     /// A connection reads the body; only through an open gate.
     fn pass(&self) -> Handed {
-        let passed =
-            self.gate
-                .compare_exchange(UNTOUCHED, PASSED, Ordering::AcqRel, Ordering::Acquire);
-        match passed {
-            Ok(_) => {
-                self.waker.wake();
-                Handed::Yes
-            }
-            Err(PASSED) => Handed::Yes,
-            Err(_) => Handed::No,
+        let before = self.gate.is_begun();
+        if !self.gate.begin() {
+            return Handed::No;
         }
+        if !before {
+            self.waker.wake();
+        }
+        Handed::Yes
     }
 
     /// There is an answer, so the request reached somebody, whatever was read of its body.
@@ -69,20 +71,21 @@ impl Control {
 
     /// Shuts the gate, unless a connection was through it before.
     pub(super) fn shut(&self) -> Handed {
-        let shut = self
-            .gate
-            .compare_exchange(UNTOUCHED, SHUT, Ordering::AcqRel, Ordering::Acquire);
-        match shut {
-            Ok(_) | Err(SHUT) => Handed::No,
-            Err(_) => Handed::Yes,
+        if self.gate.withdraw() {
+            Handed::No
+        } else {
+            Handed::Yes
         }
     }
 
     /// Waits until a connection reads the body. To be polled by the exchange alone.
     pub(super) async fn passed(&self) {
-        poll_fn(|_| match self.gate.load(Ordering::Acquire) {
-            PASSED => Poll::Ready(()),
-            _ => Poll::Pending,
+        poll_fn(|_| {
+            if self.gate.is_begun() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         })
         .await;
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use seawall_proto::ErrorCode;
+use seawall_proto::connection::{ExchangeFault, Handover};
 use seawall_proto::mcp::Revision;
 use url::Url;
 
@@ -36,6 +38,8 @@ pub(crate) struct Post {
     pub(crate) body: Bytes,
     /// `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    /// The gate before its body.
+    pub(crate) handover: Handover,
 }
 
 /// What a message is, as far as HTTP is concerned.
@@ -127,4 +131,55 @@ pub(crate) enum End {
     },
     /// It could not be authorised.
     Auth(AuthError),
+}
+
+impl End {
+    /// Why no reply comes, in words of our own.
+    pub(crate) fn fault(&self) -> ExchangeFault {
+        let closed = ErrorCode::ConnectionClosed;
+        match self {
+            // An answer that is whole and holds no reply.
+            Self::Complete { status } => {
+                ExchangeFault::new("its answer holds no reply", ErrorCode::ProtocolError)
+                    .with_status(*status)
+            }
+            Self::Status {
+                status,
+                retry_after,
+            } => {
+                let fault =
+                    ExchangeFault::new(format!("it answered with HTTP status {status}"), closed)
+                        .with_status(*status);
+                match retry_after {
+                    Some(after) => fault.with_retry_after(*after),
+                    None => fault,
+                }
+            }
+            Self::NotSent(HttpFault::Egress(refused)) => {
+                ExchangeFault::new(refused.to_string(), ErrorCode::CapabilityRefused)
+            }
+            Self::NotSent(fault) => ExchangeFault::new(
+                format!("it cannot be reached: {fault}; nothing was sent"),
+                closed,
+            ),
+            Self::Broken(fault) => ExchangeFault::new(fault.to_string(), closed),
+            Self::TooLong { limit } => ExchangeFault::new(
+                format!("its answer is longer than {limit} bytes (maxFrameBytes)"),
+                ErrorCode::ProtocolError,
+            ),
+            Self::Redirect {
+                origin: Some(origin),
+            } => ExchangeFault::new(
+                format!("it redirects to {origin}, where nothing of its entry may go"),
+                ErrorCode::ProtocolError,
+            ),
+            Self::Redirect { origin: None } => {
+                ExchangeFault::new("it redirects without an end", ErrorCode::ProtocolError)
+            }
+            Self::Auth(error) => {
+                // What was sent before was refused, or there would be no wish for other credentials.
+                ExchangeFault::new(error.to_string(), closed).of_refusal()
+            }
+        }
+    }
 }

@@ -78,7 +78,7 @@ impl Lanes {
     pub(super) fn begin(&mut self, start: impl Fn(Post, Arc<Control>) -> Boxed<'static, ()>) {
         for id in [LaneId::Side, LaneId::Requests] {
             while let Some(post) = self.lane(id).next() {
-                let control = Arc::new(Control::default());
+                let control = Arc::new(Control::behind(post.handover.clone()));
                 let key = post.key;
                 self.posts.insert(key, (id, Arc::clone(&control)));
                 let work = start(post, Arc::clone(&control));

@@ -33,6 +33,13 @@ impl Link {
         Self { config, session }
     }
 
+    /// A handshake begins: the revision is open, and no session stands.
+    pub(super) fn begin_session(&self) {
+        let mut session = self.session();
+        session.revision = None;
+        session.id = None;
+    }
+
     pub(super) fn negotiated(&self, revision: Revision) {
         self.session().revision = Some(revision);
     }

@@ -14,7 +14,7 @@ use super::lanes::Lanes;
 use super::link::Link;
 use super::listen::listen;
 use super::send::Outgoing;
-use super::{Handed, HttpConfig, HttpEvent, Post};
+use super::{Handed, HttpConfig, HttpEvent, Post, PostKind};
 
 /// One server over Streamable HTTP. It spawns nothing: it goes on while [`poll_event`](Self::poll_event) is polled.
 ///
@@ -49,6 +49,10 @@ impl StreamableHttp {
 
     /// Sends `post` once there is room. Poll afterwards: nothing happens before.
     pub(crate) fn post(&mut self, post: Post) {
+        if post.kind == PostKind::Initialize {
+            // Whatever was tried before, from here on the server is one of the legacy revisions.
+            self.link.begin_session();
+        }
         self.lanes.wait(post);
     }
 

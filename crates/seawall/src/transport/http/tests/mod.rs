@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use seawall_proto::connection::Handover;
 use seawall_proto::mcp::Revision;
 use seawall_testkit::{HttpAct, HttpPeer};
 
@@ -54,6 +55,7 @@ fn post(key: u64, kind: PostKind) -> Post {
         kind,
         body: Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{key},"method":"x"}}"#)),
         headers: Vec::new(),
+        handover: Handover::default(),
     }
 }
 

@@ -1,27 +1,24 @@
-//! The driver: the one task that reads a server's output, keeps its deadlines, and sees its end.
+//! The driver of a server at the other end of two pipes: it reads the server's output and sees its end.
 //!
 //! It owns the reading ends; the connection and the writing end it shares with the callers.
 //!
 //! **Invariant:** what arrived whole before the end is handed over before the end is told.
-//! **Invariant:** however the driver ends, the connection is closed and nobody waits on it for ever.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use seawall_proto::connection::{CloseReason, Event, ExitReason};
+use seawall_proto::connection::{CloseReason, ExitReason};
 use seawall_proto::framing::{FrameTooLong, LineDecoder};
 use seawall_proto::jsonrpc::{Inbound, Malformed, classify};
-use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 
-use super::link::{Ends, Source, Tree};
-use super::shared::Shared;
-use super::watch::Watch;
+use super::{Core, Turn, drain};
+use crate::client::link::{Ends, Source};
 
 /// Of {exit, end of output, broken input}, the first is waited upon for the others this long: so that the reason can
 /// name the exit, and that what was written before it is still read.
@@ -35,16 +32,13 @@ const READS_PER_TURN: usize = 2;
 const MESSAGES_PER_LOCK: usize = 256;
 
 /// The driver of one connection. See the [module](self).
-pub(super) struct Driver {
-    shared: Arc<Shared>,
+pub(in crate::client) struct StreamDriver {
+    core: Core,
     stdout: Option<Source>,
     stderr: Option<Source>,
-    tree: Tree,
-    watch: Watch,
     decoder: LineDecoder,
     /// Messages cut out and classified, not yet handed over.
     messages: VecDeque<(Bytes, Result<Inbound, Malformed>)>,
-    timer: Pin<Box<Sleep>>,
     exited: Option<Pin<Box<dyn Future<Output = ExitReason> + Send>>>,
     ending: Option<Ending>,
 }
@@ -55,39 +49,31 @@ struct Ending {
     grace: Pin<Box<Sleep>>,
 }
 
-impl Driver {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        ends: Ends,
-        max_frame_bytes: usize,
-        watch: Watch,
-    ) -> Self {
-        let tree = ends.tree.clone();
+impl StreamDriver {
+    pub(in crate::client) fn new(core: Core, ends: Ends, max_frame_bytes: usize) -> Self {
+        let tree = core.tree.clone();
         Self {
-            shared,
+            core,
             stdout: Some(ends.stdout),
             stderr: ends.stderr,
-            tree: ends.tree,
-            watch,
             decoder: LineDecoder::new(max_frame_bytes),
             messages: VecDeque::new(),
-            timer: Box::pin(sleep_until(Instant::now())),
             exited: Some(Box::pin(async move { tree.exited().await })),
             ending: None,
         }
     }
 
     /// Drives the connection to its end, then the process to its own.
-    pub(super) async fn run(mut self) {
+    pub(in crate::client) async fn run(mut self) {
         poll_fn(|context| self.poll_drive(context)).await;
-        let tree = self.tree.clone();
+        let tree = self.core.tree.clone();
         let mut teardown = pin!(tree.end());
         let ended = poll_fn(|context| {
             self.drain(context);
             let ended = teardown.as_mut().poll(context);
             // Only now: the teardown begins with a look at who belongs to the server, which must come before the end of
             // its input makes it exit and its children strangers.
-            self.shared.lock().state().sink = None;
+            self.core.shared.lock().state().sink = None;
             ended
         })
         .await;
@@ -102,9 +88,9 @@ impl Driver {
         });
         // Nothing is lost by a timeout here but the words.
         timeout(LAST_WORDS, last_words).await.ok();
-        self.watch.finish();
+        self.core.watch.finish();
         // Whoever closes the connection, or failed to connect, reports it.
-        self.shared.lock().state().unreaped = ended.err();
+        self.core.shared.lock().state().unreaped = ended.err();
     }
 
     fn poll_drive(&mut self, context: &mut Context<'_>) -> Poll<()> {
@@ -121,54 +107,12 @@ impl Driver {
         }
     }
 
-    /// Writes, keeps time, and takes what the owner asked for.
     fn serve(&mut self, context: &mut Context<'_>) -> Turn {
-        let mut guard = self.shared.lock();
-        let now = guard.now();
-        let state = guard.state();
-        if state.closing {
-            state.close(CloseReason::ScopeClosed);
-        }
-        state.connection.handle_timeout(now);
-        state.poll_write(context);
-        let ended = state.connection.close_reason().is_some();
-        let mut again = false;
-        if !ended {
-            match &mut state.driver {
-                Some(kept) => kept.clone_from(context.waker()),
-                none => *none = Some(context.waker().clone()),
-            }
-            if let Some(next) = state.connection.poll_timeout()
-                && state.armed.is_none_or(|armed| next < armed)
-            {
-                state.armed = Some(next);
-                self.timer.as_mut().reset(self.shared.instant_of(next));
-            }
-            // A timer that is early is left alone: re-arming it for each call would cost more than one idle firing.
-            if state.armed.is_some() && self.timer.as_mut().poll(context).is_ready() {
-                state.armed = None;
-                again = true;
-            }
-            // Writing, a deadline, or a caller since the reader paused may have made room; nobody else tells.
-            if state.paused && state.connection.wants_read() {
-                state.paused = false;
-                again = true;
-            }
-        }
-        let broken = state.broken;
-        let events: Vec<Event> = std::iter::from_fn(|| state.connection.poll_event()).collect();
-        guard.release_by_driver();
-        for event in events {
-            self.tell(event);
-        }
-        if broken {
+        let turn = self.core.serve(context);
+        if self.core.broken {
             self.sign_of_end(CloseReason::StdinClosed);
         }
-        match (ended, again) {
-            (true, _) => Turn::Ended,
-            (_, true) => Turn::Again,
-            _ => Turn::Idle,
-        }
+        turn
     }
 
     fn poll_exit(&mut self, context: &mut Context<'_>) {
@@ -230,7 +174,7 @@ impl Driver {
             if self.messages.is_empty() && too_long.is_none() {
                 return true;
             }
-            let mut guard = self.shared.lock();
+            let mut guard = self.core.shared.lock();
             let now = guard.now();
             let state = guard.state();
             while state.connection.wants_read() {
@@ -245,24 +189,14 @@ impl Driver {
             {
                 state.close(reason);
             }
-            let events: Vec<Event> = std::iter::from_fn(|| state.connection.poll_event()).collect();
             let stop = state.paused || state.connection.close_reason().is_some();
+            let events = drain(state);
             guard.release_by_driver();
-            for event in events {
-                self.tell(event);
-            }
+            self.core.tell(events);
             if stop {
                 return false;
             }
         }
-    }
-
-    fn tell(&mut self, event: Event) {
-        if matches!(event, Event::Ready) {
-            // Whoever left the server's group at its start is known from here on, though the server may die by itself.
-            self.tree.look();
-        }
-        self.watch.event(event);
     }
 
     fn poll_stderr(&mut self, context: &mut Context<'_>) {
@@ -270,8 +204,8 @@ impl Driver {
             let Some(source) = &mut self.stderr else {
                 return;
             };
-            match source.poll_read(context, self.watch.stderr_buffer()) {
-                Poll::Ready(Ok(read)) if read > 0 => self.watch.stderr(),
+            match source.poll_read(context, self.core.watch.stderr_buffer()) {
+                Poll::Ready(Ok(read)) if read > 0 => self.core.watch.stderr(),
                 Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Poll::Ready(_) => self.stderr = None,
                 Poll::Pending => return,
@@ -320,7 +254,7 @@ impl Driver {
             return false;
         }
         let reason = ending.reason.clone();
-        let mut guard = self.shared.lock();
+        let mut guard = self.core.shared.lock();
         let now = guard.now();
         let state = guard.state();
         // What waits because of L8 is in memory as it is, and it came before the end.
@@ -334,27 +268,4 @@ impl Driver {
         guard.release_by_driver();
         true
     }
-}
-
-impl Drop for Driver {
-    /// Whatever ended the driver, its runtime's shutdown included: nobody waits for it any longer, and no process stays.
-    fn drop(&mut self) {
-        let mut guard = self.shared.lock();
-        let state = guard.state();
-        state.close(CloseReason::DriverGone);
-        state.sink = None;
-        state.done = true;
-        drop(guard);
-        self.tree.kill_now();
-    }
-}
-
-/// How one turn went.
-enum Turn {
-    /// The session ended.
-    Ended,
-    /// The timer fired, or there is room to read on: look again.
-    Again,
-    /// Nothing is left to do now.
-    Idle,
 }

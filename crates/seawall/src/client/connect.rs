@@ -1,0 +1,388 @@
+//! A connect: which way to the server, in which order, and the handle at its end.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use seawall_proto::Outcome;
+use seawall_proto::connection::{
+    Binding, ClientConfig, CloseReason, Connection, Era, Step, Time, ToolsNeed,
+};
+use seawall_proto::mcp::{Quarantined, Revision};
+use tokio::runtime::Handle as Runtime;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use super::driver::Core;
+use super::driver::exchange::ExchangeDriver;
+use super::driver::stream::StreamDriver;
+use super::link::{Link, Opened, Sink, Tree};
+use super::open::{Dialect, Way, open};
+use super::shared::Shared;
+use super::watch::Watch;
+use super::{Client, Handle};
+use crate::config::{Endpoint, Protocol, ServerConfig};
+use crate::error::{Error, ErrorKind};
+use crate::events::{Diagnostic, Observer};
+use crate::flows::project;
+use crate::inputs::Suppliers;
+use crate::redact::Redactor;
+use crate::transport::stdio::NotReaped;
+use crate::web::{Authorize, HttpClient};
+
+/// How to connect, where the defaults do not fit. See [`Client::builder`].
+#[must_use = "a builder does nothing until it connects"]
+pub struct ClientBuilder {
+    pub(super) config: ServerConfig,
+    pub(super) observer: Option<Arc<dyn Observer>>,
+    pub(super) suppliers: Suppliers,
+    pub(super) http: Option<HttpClient>,
+    pub(super) authorizer: Option<Arc<dyn Authorize>>,
+    tools: ToolsNeed,
+    era: Option<Era>,
+}
+
+/// What is spoken in one attempt.
+#[derive(Debug, Clone, Copy)]
+struct Spoken {
+    era: Era,
+    pin: Option<Revision>,
+    dialect: Dialect,
+}
+
+impl ClientBuilder {
+    pub(super) fn new(config: ServerConfig) -> Self {
+        Self {
+            config,
+            observer: None,
+            suppliers: Suppliers::default(),
+            http: None,
+            authorizer: None,
+            tools: ToolsNeed::Required,
+            era: None,
+        }
+    }
+
+    /// Is told what the server says beside the protocol: stderr, noise, errors' own texts (S12). Without one, that is
+    /// counted and dropped.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Supplies what the server asks for. Exactly this is declared to it; the default is nothing (S2).
+    pub fn suppliers(mut self, suppliers: Suppliers) -> Self {
+        self.suppliers = suppliers;
+        self
+    }
+
+    /// The way to servers behind a URL: share one client, and its pool, among many servers. The default is a new one.
+    pub fn http(mut self, http: HttpClient) -> Self {
+        self.http = Some(http);
+        self
+    }
+
+    /// Connects to a server without tools too; its catalog is empty then. By default that fails the connect (S1).
+    pub fn tools_optional(mut self) -> Self {
+        self.tools = ToolsNeed::Optional;
+        self
+    }
+
+    /// The era that an earlier connect to the same server found ([`Session::revision`](crate::Session)), where the entry
+    /// says `auto`: it is tried first, and the server is probed again if that fails (S3).
+    pub fn remembered(mut self, revision: Revision) -> Self {
+        self.era = Some(if revision.is_legacy() {
+            Era::Legacy
+        } else {
+            Era::Modern
+        });
+        self
+    }
+
+    /// Connects; see [`Client::connect`].
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn connect(self) -> Result<Client, Error> {
+        let server: Arc<str> = self.config.server().into();
+        let failed = |kind| Error::new(&server, kind);
+        if Runtime::try_current().is_err() {
+            return Err(failed(ErrorKind::NoRuntime));
+        }
+        if !self.config.grant().is_empty() {
+            // Accepting a grant without keeping it would give more than was granted.
+            return Err(failed(ErrorKind::NotBuilt("`grant`")));
+        }
+        let auto = self.config.protocol() == Protocol::Auto;
+        let (era, pin) = match self.config.protocol() {
+            Protocol::Legacy => (Era::Legacy, None),
+            Protocol::Pinned(revision) if revision.is_legacy() => (Era::Legacy, Some(revision)),
+            Protocol::Modern | Protocol::Pinned(_) => (Era::Modern, None),
+            Protocol::Auto => (self.era.unwrap_or(Era::Auto), None),
+            Protocol::Mcpl => return Err(failed(ErrorKind::NotBuilt("MCPL"))),
+        };
+        let mut spoken = Spoken {
+            era,
+            pin,
+            dialect: Dialect::Streamable,
+        };
+        let mut first = None;
+        loop {
+            let failure = match self.attempt(&server, spoken).await {
+                Ok(client) => return Ok(client),
+                Err(failure) => failure,
+            };
+            let next = match &failure {
+                Failure::Handshake { reason, step, .. } => {
+                    self.next(spoken, reason, *step, auto, first.is_some())
+                }
+                Failure::Other(_) => None,
+            };
+            let error = failure.into_error(&server);
+            match next {
+                Some(next) => {
+                    first.get_or_insert(error);
+                    spoken = next;
+                }
+                // What a fallback that is none says is less than what the first attempt said.
+                None => {
+                    return Err(match first {
+                        Some(first) if error.is_unanswered() => first,
+                        _ => error,
+                    });
+                }
+            }
+        }
+    }
+
+    /// What to try after a handshake that failed so, if anything (S3).
+    fn next(
+        &self,
+        spoken: Spoken,
+        reason: &CloseReason,
+        step: Step,
+        auto: bool,
+        again: bool,
+    ) -> Option<Spoken> {
+        let over_http = matches!(self.config.endpoint(), Endpoint::Http(_));
+        if auto && self.era.is_some() && !again && !matches!(spoken.era, Era::Auto) {
+            // What was remembered does not hold any longer.
+            return Some(Spoken {
+                era: Era::Auto,
+                ..spoken
+            });
+        }
+        let died = matches!(
+            reason,
+            CloseReason::ChildExited(_) | CloseReason::StdoutClosed | CloseReason::StdinClosed
+        );
+        if !over_http && spoken.era == Era::Auto && step == Step::Discover && died {
+            // Some older servers exit on a probe; one more launch, without it.
+            return Some(Spoken {
+                era: Era::Legacy,
+                ..spoken
+            });
+        }
+        let refused = matches!(
+            reason,
+            CloseReason::Exchange { step: Step::Initialize, fault }
+                if matches!(fault.status, Some(400 | 404 | 405))
+        );
+        let speaks_it = spoken.pin.is_none_or(|pin| pin == Revision::V2024_11_05);
+        if over_http && refused && speaks_it && spoken.dialect == Dialect::Streamable {
+            // 2025-03-26, `basic/transports`, "Backwards Compatibility": the transport of 2024-11-05.
+            return Some(Spoken {
+                era: Era::Legacy,
+                dialect: Dialect::EventStream,
+                ..spoken
+            });
+        }
+        None
+    }
+
+    /// Connects one way.
+    async fn attempt(&self, server: &Arc<str>, spoken: Spoken) -> Result<Client, Failure> {
+        let way = Way {
+            dialect: spoken.dialect,
+            modern: spoken.era != Era::Legacy,
+        };
+        let (opened, redactor) = open(self, way).map_err(Failure::Other)?;
+        self.connect_over(server, spoken, opened, redactor).await
+    }
+
+    /// Connects, as a legacy client, over a link that is open.
+    #[cfg(test)]
+    pub(super) async fn connect_link(self, link: Link) -> Result<Client, Error> {
+        let server: Arc<str> = self.config.server().into();
+        let spoken = Spoken {
+            era: Era::Legacy,
+            pin: None,
+            dialect: Dialect::Streamable,
+        };
+        self.connect_over(&server, spoken, Opened::Stream(link), Redactor::default())
+            .await
+            .map_err(|failure| failure.into_error(&server))
+    }
+
+    /// Connects over what is open.
+    async fn connect_over(
+        &self,
+        server: &Arc<str>,
+        spoken: Spoken,
+        opened: Opened,
+        redactor: Redactor,
+    ) -> Result<Client, Failure> {
+        let server = Arc::clone(server);
+        let limits = self.config.limits().clone();
+        let epoch = Instant::now();
+        let mut protocol = ClientConfig::new(env!("CARGO_PKG_VERSION"));
+        protocol.limits = limits.clone();
+        protocol.era = spoken.era;
+        protocol.pin = spoken.pin;
+        protocol.capabilities = self.suppliers.capabilities();
+        protocol.tools = self.tools;
+        protocol.max_total_timeout = self.config.max_total_timeout();
+        protocol.diagnostics = self.observer.is_some();
+        if matches!(opened, Opened::Http(_)) {
+            protocol.binding = Binding::Http;
+        }
+        let connection = Connection::client(Time::default(), protocol);
+        let watch = Watch::new(
+            Arc::clone(&server),
+            self.observer.clone(),
+            redactor,
+            limits.max_stderr_bytes,
+        );
+        let stderr = watch.counted();
+        let suppliers = self.suppliers.clone();
+        let mut tasks = JoinSet::new();
+        let span = tracing::debug_span!("mcp", server = %server);
+        let (shared, tree) = match opened {
+            Opened::Stream(Link { sink, ends }) => {
+                let tree = ends.tree.clone();
+                let shared = Shared::new(connection, sink, epoch);
+                let core = Core::new(&shared, tree.clone(), watch, &server, suppliers);
+                let driver = StreamDriver::new(core, ends, limits.max_frame_bytes);
+                tasks.spawn(driver.run().instrument(span));
+                (shared, tree)
+            }
+            Opened::Http(http) => {
+                let shared = Shared::new(connection, Sink::Exchanges, epoch);
+                let core = Core::new(&shared, Tree::None, watch, &server, suppliers);
+                tasks.spawn(ExchangeDriver::new(core, http).run().instrument(span));
+                (shared, Tree::None)
+            }
+        };
+        let opening = Opening(Some(tree.clone()));
+        let (session, catalog) = match shared.ready().await {
+            Ok(ready) => ready,
+            Err((reason, outcome, step)) => {
+                shared.finished().await;
+                let unreaped = shared.lock().state().unreaped.take();
+                return Err(Failure::Handshake {
+                    step,
+                    reason,
+                    outcome,
+                    unreaped,
+                });
+            }
+        };
+        if let Some(observer) = &self.observer {
+            for Quarantined { index, fault, .. } in catalog.quarantined().iter().copied() {
+                observer.observe(
+                    &server,
+                    &Diagnostic::QuarantinedTool {
+                        index,
+                        reason: fault,
+                    },
+                );
+            }
+        }
+        let projected = project(
+            &catalog,
+            &server,
+            self.config.name_prefix(),
+            self.config.include(),
+            self.config.exclude(),
+        );
+        let (flows, refused) = match projected {
+            Ok(flows) => (flows, None),
+            Err(refused) => (Vec::new(), Some(refused)),
+        };
+        let published = flows
+            .iter()
+            .enumerate()
+            .map(|(position, flow)| (flow.tool().to_owned(), position))
+            .collect();
+        let validators = flows.iter().map(|_| OnceLock::new()).collect();
+        opening.disarm();
+        let client = Client {
+            handle: Arc::new(Handle {
+                server,
+                limits,
+                shared,
+                tree,
+                tasks: Mutex::new(tasks),
+                session,
+                catalog,
+                flows,
+                published,
+                validators,
+                stderr,
+            }),
+        };
+        match refused {
+            None => Ok(client),
+            Some(error) => {
+                let unreaped = client.end().await.err();
+                Err(Failure::Other(ErrorKind::Project { error, unreaped }))
+            }
+        }
+    }
+}
+
+/// Why one attempt failed.
+enum Failure {
+    Handshake {
+        step: Step,
+        reason: CloseReason,
+        outcome: Outcome,
+        unreaped: Option<NotReaped>,
+    },
+    Other(ErrorKind),
+}
+
+impl Failure {
+    fn into_error(self, server: &Arc<str>) -> Error {
+        let kind = match self {
+            Self::Handshake {
+                reason,
+                outcome,
+                unreaped,
+                ..
+            } => ErrorKind::Connect {
+                reason,
+                outcome,
+                unreaped,
+            },
+            Self::Other(kind) => kind,
+        };
+        Error::new(server, kind)
+    }
+}
+
+/// Kills what was started, unless the connect came to its end.
+struct Opening(Option<Tree>);
+
+impl Opening {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Some(tree) = &self.0 {
+            tree.kill_now();
+        }
+    }
+}

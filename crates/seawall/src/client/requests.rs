@@ -1,0 +1,285 @@
+//! Every request of the protocol that is no tool call: resources, prompts, completion, the log's level, subscriptions.
+//!
+//! Names, URIs and cursors go to the server as they are given; results come back as the server wrote them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use seawall_proto::connection::{CallId, Progress};
+use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
+use seawall_proto::{Json, Outcome};
+use serde_json::json;
+
+use super::Client;
+use crate::error::{Error, ErrorKind};
+
+/// A request: a future that ends in the server's result, unchanged, or in an [`Error`] that says what became of it.
+///
+/// Nothing happens before it is polled first; its deadline begins then.
+///
+/// # Cancel safety
+/// As of a [`Call`](super::Call): dropping it abandons the request.
+#[must_use = "a request does nothing until it is awaited"]
+pub struct Request {
+    client: Client,
+    stage: Stage,
+    timeout: Option<Duration>,
+    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+}
+
+enum Stage {
+    Unsent {
+        method: String,
+        params: Option<Json>,
+    },
+    Pending(CallId),
+    Over(Outcome),
+}
+
+impl Request {
+    fn new(client: Client, method: String, params: Option<Json>) -> Self {
+        Self {
+            client,
+            stage: Stage::Unsent { method, params },
+            timeout: None,
+            on_progress: None,
+        }
+    }
+
+    /// The deadline of the whole request, instead of `requestTimeoutMs`; at most 2^31 - 1 ms, which is 24 days.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout.min(Duration::from_millis(MAX_TIMEOUT_MS)));
+        self
+    }
+
+    /// Is told the newest progress that the server reported; see [`Call::on_progress`](super::Call::on_progress).
+    pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    fn begin(&self, method: String, params: Option<Json>) -> Result<CallId, Error> {
+        let mut guard = self.client.handle.shared.lock();
+        let now = guard.now();
+        let begun = guard
+            .state()
+            .connection
+            .request(now, method, params, self.timeout);
+        drop(guard);
+        begun.map_err(|error| self.client.error(ErrorKind::Call(error)))
+    }
+
+    fn over(&mut self, result: Result<Json, Error>) -> Poll<Result<Json, Error>> {
+        let outcome = result
+            .as_ref()
+            .map_or_else(Error::outcome, |_| Outcome::Answered);
+        self.stage = Stage::Over(outcome);
+        Poll::Ready(result)
+    }
+}
+
+impl Future for Request {
+    type Output = Result<Json, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let stage = std::mem::replace(&mut self.stage, Stage::Over(Outcome::NoResponse));
+        let id = match stage {
+            Stage::Unsent { method, params } => match self.begin(method, params) {
+                Ok(id) => id,
+                Err(error) => return self.over(Err(error)),
+            },
+            Stage::Pending(id) => id,
+            Stage::Over(outcome) => {
+                let told = self.client.error(ErrorKind::Over(outcome));
+                self.stage = Stage::Over(outcome);
+                return Poll::Ready(Err(told));
+            }
+        };
+        // Kept from here on, so that whatever unwinds, the request is let go of.
+        self.stage = Stage::Pending(id);
+        let mut guard = self.client.handle.shared.lock();
+        let connection = &mut guard.state().connection;
+        let progress = match self.on_progress {
+            Some(_) => connection.take_progress(id),
+            None => None,
+        };
+        let polled = connection.poll_request(id, context.waker());
+        drop(guard);
+        if let (Some(tell), Some(progress)) = (&mut self.on_progress, progress) {
+            tell(progress);
+        }
+        match polled {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(reply))) => self.over(Ok(reply.result)),
+            Poll::Ready(Some(Err(error))) => {
+                let failed = self.client.error(ErrorKind::Call(error));
+                self.over(Err(failed))
+            }
+            Poll::Ready(None) => {
+                let unknown = self.client.error(ErrorKind::Over(Outcome::NoResponse));
+                self.over(Err(unknown))
+            }
+        }
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Stage::Pending(id) = self.stage {
+            self.client.handle.shared.lock().state().abandon(id);
+        }
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("server", &self.client.server())
+            .finish_non_exhaustive()
+    }
+}
+
+/// All entries of a list, gathered page by page.
+///
+/// The bounds are those of the tool list (L5): `maxCatalogPages` pages, `maxTools` entries, no cursor twice; a list past
+/// one of them is an error, never truncated.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Pages {
+    /// The entries, each as the server wrote it.
+    pub entries: Vec<Json>,
+    /// How many pages there were.
+    pub pages: usize,
+}
+
+impl Client {
+    /// Any request of the protocol; `params` is a JSON object.
+    ///
+    /// A modern connection adds its `_meta`; a `requestState` or `inputResponses` of the caller's is not for it to send.
+    pub fn request(&self, method: impl Into<String>, params: Option<Json>) -> Request {
+        Request::new(self.clone(), method.into(), params)
+    }
+
+    fn request_of(&self, method: &str, params: &serde_json::Value) -> Request {
+        // A value of ours always has a JSON text.
+        self.request(method, Json::of(params).ok())
+    }
+
+    /// `resources/list`, through every page.
+    ///
+    /// # Errors
+    /// As [`Request`]; `invalid_response` for a list past its bounds.
+    ///
+    /// # Cancel safety
+    /// Dropping the future abandons the page under way.
+    pub async fn resources(&self) -> Result<Pages, Error> {
+        self.pages("resources/list", "resources").await
+    }
+
+    /// `resources/templates/list`, through every page; see [`resources`](Self::resources).
+    ///
+    /// # Errors
+    /// As [`resources`](Self::resources).
+    pub async fn resource_templates(&self) -> Result<Pages, Error> {
+        self.pages("resources/templates/list", "resourceTemplates")
+            .await
+    }
+
+    /// `prompts/list`, through every page; see [`resources`](Self::resources).
+    ///
+    /// # Errors
+    /// As [`resources`](Self::resources).
+    pub async fn prompts(&self) -> Result<Pages, Error> {
+        self.pages("prompts/list", "prompts").await
+    }
+
+    /// `resources/read` of a URI.
+    pub fn read_resource(&self, uri: &str) -> Request {
+        self.request_of("resources/read", &json!({ "uri": uri }))
+    }
+
+    /// `prompts/get`; `arguments` is a JSON object of strings.
+    pub fn prompt(&self, name: &str, arguments: Option<&Json>) -> Request {
+        let mut params = format!("{{\"name\":{}", serde_json::Value::from(name));
+        if let Some(arguments) = arguments {
+            params.push_str(",\"arguments\":");
+            params.push_str(arguments.as_str());
+        }
+        params.push('}');
+        self.request("prompts/get", Json::check(params).ok())
+    }
+
+    /// `completion/complete`; `params` is its parameters: `ref`, `argument`, `context`.
+    pub fn complete(&self, params: Json) -> Request {
+        self.request("completion/complete", Some(params))
+    }
+
+    /// `logging/setLevel`, on legacy revisions; a modern server refuses it, for there the level goes with each request.
+    pub fn set_log_level(&self, level: &str) -> Request {
+        self.request_of("logging/setLevel", &json!({ "level": level }))
+    }
+
+    /// Follows these resources, at most 64, and no others from now on: a change of one is a
+    /// [`Change::Resource`](crate::Change::Resource) of [`changed`](Self::changed).
+    ///
+    /// On 2026-07-28 the stream of changes is opened anew with them; on legacy revisions each is a
+    /// `resources/subscribe`.
+    ///
+    /// # Errors
+    /// As [`Request`], on legacy revisions alone.
+    pub async fn subscribe(&self, uris: &[String]) -> Result<(), Error> {
+        if !self.session().revision.is_legacy() {
+            let mut guard = self.handle.shared.lock();
+            guard
+                .state()
+                .connection
+                .follow(uris.iter().take(MAX_SUBSCRIPTIONS).cloned());
+            return Ok(());
+        }
+        for uri in uris.iter().take(MAX_SUBSCRIPTIONS) {
+            self.request_of("resources/subscribe", &json!({ "uri": uri }))
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn pages(&self, method: &str, member: &str) -> Result<Pages, Error> {
+        let limits = &self.handle.limits;
+        let mut gathered = Pages::default();
+        let mut seen = std::collections::HashSet::new();
+        let mut cursor: Option<Json> = None;
+        loop {
+            let params = cursor
+                .as_ref()
+                .and_then(|cursor| Json::check(format!("{{\"cursor\":{}}}", cursor.as_str())).ok());
+            let page = self.request(method, params).await?;
+            let unusable = || self.error(ErrorKind::List { limit: None });
+            let past = |limit| self.error(ErrorKind::List { limit: Some(limit) });
+            let entries = page
+                .member(member)
+                .filter(|entries| entries.as_bytes().starts_with(b"["))
+                .ok_or_else(unusable)?;
+            gathered.pages += 1;
+            gathered.entries.extend(entries.elements());
+            if gathered.entries.len() > limits.max_tools {
+                return Err(past(limits.max_tools));
+            }
+            let next = page
+                .member("nextCursor")
+                .filter(|next| next.as_str() != "null");
+            let Some(next) = next else {
+                return Ok(gathered);
+            };
+            let text = next.string().ok_or_else(unusable)?.into_owned();
+            if !seen.insert(text) {
+                return Err(unusable());
+            }
+            if gathered.pages >= limits.max_catalog_pages {
+                return Err(past(limits.max_catalog_pages));
+            }
+            cursor = Some(next);
+        }
+    }
+}
