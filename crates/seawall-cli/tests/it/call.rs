@@ -183,10 +183,10 @@ fn command_that_does_not_exist_is_status_3() {
     );
 }
 
-/// BEHAVIOUR K5, K7: a `url` entry passes the checks, and connecting says that it is not built yet.
+/// BEHAVIOUR K5, K7: a `ws` entry passes the checks, and connecting says that it is not built yet.
 #[test]
-fn url_is_checked_and_not_connected_yet() {
-    let config = Config::of(&[("s", json!({"url": "http://localhost:9/mcp"}))]);
+fn websocket_is_checked_and_not_connected_yet() {
+    let config = Config::of(&[("s", json!({"url": "ws://localhost:9/mcp"}))]);
     config.run(&["check"]).exits(0);
     let error = config.run(&["call", "mcp/s/t", "--json"]).exits(2).json()["error"].take();
     assert_eq!(error["code"], "configuration");
