@@ -44,6 +44,8 @@ pub const MAX_LEGS: u32 = 10;
 pub const MAX_INPUTS: usize = 16;
 /// At most this many resources are followed, and changes wait to be taken, at once (L6). Fixed.
 pub const MAX_SUBSCRIPTIONS: usize = 64;
+/// A change of a resource whose URI is longer than this many bytes is passed over (L6). Fixed.
+pub const MAX_CHANGED_URI_BYTES: usize = 8_192;
 /// The largest byte or count limit that a configuration may ask for: 2^53 - 1 (K9).
 pub const MAX_LIMIT: u64 = (1 << 53) - 1;
 /// The largest timeout that a configuration may ask for, in milliseconds: 2^31 - 1 (K9).

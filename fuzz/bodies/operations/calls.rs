@@ -129,7 +129,11 @@ impl World<'_> {
         match self.connection.abandon(call.handle) {
             Abandoned::NotSent => assert!(!self.begun.contains(&id)),
             Abandoned::NoResponse => assert!(self.begun.contains(&id)),
-            Abandoned::Ended(result) => self.judge(id, &call, &result),
+            Abandoned::Ended(result) => {
+                let result = result
+                    .and_then(|reply| ToolResult::from_reply(reply).map_err(CallError::Unusable));
+                self.judge(id, &call, &result);
+            }
             Abandoned::Unknown => panic!("the connection lost a call"),
         }
         self.given_up.insert(id);

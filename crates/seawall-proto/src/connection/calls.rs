@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::ledger::{Abandoned, CallId, Left, Leg, Pending, Progress, Subject};
+use super::ledger::{Abandoned, CallId, Kept, Left, Leg, Pending, Progress, Subject};
 use super::outbox::{ENTRY_OVERHEAD_BYTES, Purpose};
 use super::request::{Continuation, Request};
 use super::{Binding, CallError, Connection, Event, Stage, Time, wire};
@@ -18,6 +18,8 @@ use crate::outcome::Outcome;
 
 /// Containers around the arguments in a `tools/call`: the envelope and `params` (L2).
 const ARGUMENTS_DEPTH: usize = 2;
+/// Containers around `params`: the envelope.
+const PARAMS_DEPTH: usize = 1;
 
 impl Connection {
     /// Queues a call of `tool` with `arguments`, a JSON object; its deadline is `timeout` from now, by default
@@ -35,7 +37,7 @@ impl Connection {
         let catalog = self.open_catalog()?;
         let tool = catalog.get(tool).ok_or(CallError::UnknownTool)?;
         let name = tool.name_json().clone();
-        self.check_params(arguments)?;
+        self.check_params(arguments, ARGUMENTS_DEPTH)?;
         let request = Request::Tool {
             name,
             arguments: arguments.clone(),
@@ -57,7 +59,7 @@ impl Connection {
     ) -> Result<CallId, CallError> {
         self.open_catalog()?;
         if let Some(params) = &params {
-            self.check_params(params)?;
+            self.check_params(params, PARAMS_DEPTH)?;
         }
         let method = method.into();
         self.begin(
@@ -79,11 +81,11 @@ impl Connection {
         }
     }
 
-    fn check_params(&self, params: &Json) -> Result<(), CallError> {
+    fn check_params(&self, params: &Json, around: usize) -> Result<(), CallError> {
         if params.kind() != Kind::Object {
             return Err(CallError::ArgumentsKind);
         }
-        if params.depth() + ARGUMENTS_DEPTH > MAX_JSON_DEPTH {
+        if params.depth() + around > MAX_JSON_DEPTH {
             return Err(CallError::ArgumentsTooDeep);
         }
         // Refuse before copying; the exact size, with name and envelope, is checked once the frame stands.
@@ -102,7 +104,7 @@ impl Connection {
         timeout: Option<Duration>,
     ) -> Result<CallId, CallError> {
         let id = self.next_id;
-        let frame = request.frame(id, self.meta(), &Continuation::default());
+        let frame = request.frame(id, &self.meta, &Continuation::default());
         let limit = self.config.limits.max_outbound_frame_bytes;
         if frame.len() - 1 > limit {
             return Err(CallError::RequestTooLong { limit });
@@ -126,7 +128,7 @@ impl Connection {
                 rounds: 0,
                 again: false,
                 subject,
-                request: again.then(|| Box::new(request)),
+                kept: again.then(|| Kept::new(request)),
                 deadline,
                 total,
                 timeout,
@@ -207,15 +209,10 @@ impl Connection {
             return;
         }
         match left {
-            Left::Frame(frame) => self.outbox.withdraw(frame),
-            Left::Withdrawn => self.hang_up(wire),
+            Left::Queued { frame, .. } => self.outbox.withdraw(frame),
+            Left::Withdrawn { .. } => self.hang_up(wire),
             Left::Dispatched => self.cancel(wire),
-            Left::Paused(frame) => {
-                if let Some(frame) = frame {
-                    self.outbox.withdraw(frame);
-                }
-                self.withdraw_inputs(call);
-            }
+            Left::Paused { .. } => self.withdraw_inputs(call),
         }
     }
 
@@ -247,16 +244,10 @@ impl Connection {
         frame_bytes: usize,
         answer: Result<Reply, ErrorObject>,
     ) -> bool {
-        let Some(call) = self.calls.of_leg(wire) else {
-            return false;
-        };
-        let Some(pending) = self.calls.get(call) else {
-            return false;
-        };
         // An answer to what was never asked, or was answered, is not this call's.
-        if !pending.is_in_flight() {
+        let Some((call, pending)) = self.calls.in_flight(wire) else {
             return false;
-        }
+        };
         let subject = pending.subject;
         self.finish_exchange(wire);
         let result = match answer {

@@ -10,14 +10,24 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::handover::Handover;
-use super::ledger::Leg;
-use super::outbox::Purpose;
+use super::ledger::{Left, Leg};
+use super::outbox::{Lane, Purpose};
 use super::{Binding, CallError, Connection, Route, Stage, Time};
 use crate::jsonrpc::{Inbound, Malformed};
 use crate::outcome::{ErrorCode, Outcome};
 
 /// How long a busy server is left alone that does not say how long.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+const FORGOTTEN_TWICE: &str = "it forgot the session, and again the one made after it";
+
+/// `notifications/initialized`, which nothing may overtake.
+#[derive(Debug)]
+pub(super) struct Introduction {
+    /// Its key, once the transport has it.
+    pub(super) key: Option<u64>,
+    /// It is waited for until then.
+    pub(super) by: Time,
+}
 
 /// One message to send.
 #[derive(Debug)]
@@ -121,53 +131,68 @@ impl ExchangeFault {
 
 impl Connection {
     /// The next message that may go, if there is one. Without room for `requests`, what is none may go all the same: a
-    /// reply, a cancellation.
+    /// reply, a cancellation, and what makes a session.
     pub fn poll_transmit(&mut self, requests: bool) -> Option<Transmit> {
-        if self.introducing.is_some() {
+        // Messages go on connections of their own, and nothing may overtake `notifications/initialized`.
+        let introducing = self.introducing.as_ref();
+        if introducing.is_some_and(|introduction| introduction.key.is_some()) {
             return None;
         }
+        let mut frame = self.outbox.take(Lane::First);
         // While a session is being made, only what makes it may go.
-        let making = match &self.stage {
-            Stage::Ready(ready) => ready.is_renewing(),
-            _ => false,
-        };
-        let making_it = self.exchange.request;
-        let introduction = self.outbox.take(|purpose| purpose == Purpose::Initialized);
-        let frame = introduction.or_else(|| {
-            self.outbox.take(|purpose| match purpose {
-                Purpose::Request(id) if id == making_it => true,
-                Purpose::Request(_) => requests && !making,
-                _ => !making,
-            })
-        })?;
+        if frame.is_none() && matches!(&self.stage, Stage::Ready(ready) if ready.is_renewing()) {
+            return None;
+        }
+        if frame.is_none() && self.asides < self.config.limits.queue_capacity {
+            frame = self.outbox.take(Lane::Aside);
+        }
+        if frame.is_none() && requests {
+            frame = self.outbox.take(Lane::Main);
+        }
+        let frame = frame?;
         let mut body = frame.bytes;
         body.pop();
         self.stats.frames_out += 1;
         self.stats.bytes_out += body.len() as u64;
         self.stats.longest_frame_out = self.stats.longest_frame_out.max(body.len());
         let handover = Handover::default();
+        let unnamed = u64::MAX - frame.number;
         let (key, kind) = match frame.purpose {
-            Purpose::Request(id) => {
-                if id == self.exchange.request && self.exchange.deadline.is_some() {
-                    self.exchange.handover = Some(handover.clone());
-                } else {
-                    self.calls.advance(id, Leg::Handed(handover.clone()));
-                }
-                let initialize = id == self.exchange.request && self.is_initializing();
-                let kind = if initialize {
+            Purpose::Handshake(id) => {
+                self.exchange.handed(id, &handover);
+                let kind = if self.is_initializing() {
                     TransmitKind::Initialize
                 } else {
                     TransmitKind::Request
                 };
                 (id, kind)
             }
-            Purpose::Reply { .. } => (u64::MAX - frame.number, TransmitKind::Reply),
-            Purpose::Cancel(_) => (u64::MAX - frame.number, TransmitKind::Notification),
+            Purpose::Request(id) => {
+                let session = self.sessions;
+                let leg = Leg::Handed {
+                    handover: handover.clone(),
+                    session,
+                };
+                self.calls.advance(id, leg);
+                (id, TransmitKind::Request)
+            }
+            Purpose::Listen(id) => {
+                self.listen.handed(&handover);
+                (id, TransmitKind::Request)
+            }
+            Purpose::Reply { .. } => {
+                self.asides += 1;
+                (unnamed, TransmitKind::Reply)
+            }
+            Purpose::Cancel(_) => {
+                self.asides += 1;
+                (unnamed, TransmitKind::Notification)
+            }
             Purpose::Initialized => {
-                let key = u64::MAX - frame.number;
-                // Messages go on connections of their own, and nothing may overtake this one.
-                self.introducing = Some(key);
-                (key, TransmitKind::Notification)
+                if let Some(introduction) = &mut self.introducing {
+                    introduction.key = Some(unnamed);
+                }
+                (unnamed, TransmitKind::Notification)
             }
         };
         Some(Transmit {
@@ -204,10 +229,16 @@ impl Connection {
             self.handle_message(now, frame, message);
             return;
         };
-        if self.exchange.request == key {
+        if self.exchange.is_open(key) {
             self.exchange.status = Some(status);
         }
         let message = match message {
+            Ok(
+                Inbound::UncorrelatedError(error)
+                | Inbound::Response {
+                    answer: Err(error), ..
+                },
+            ) if self.is_refused_by_status(key, status) => Ok(Inbound::UncorrelatedError(error)),
             // The answer to what the server could not read names no id (JSON-RPC 2.0, section 5); the stream does.
             Ok(Inbound::UncorrelatedError(error)) if self.is_open_request(key) => {
                 self.answered(now, key, frame.len(), Err(error));
@@ -227,8 +258,11 @@ impl Connection {
 
     /// Message `key` was taken; its answer, if it has one, comes elsewhere.
     pub fn handle_accepted(&mut self, key: u64) {
-        if self.introducing == Some(key) {
+        let introducing = self.introducing.as_ref();
+        if introducing.is_some_and(|introduction| introduction.key == Some(key)) {
             self.introducing = None;
+        } else if is_aside(key) {
+            self.asides = self.asides.saturating_sub(1);
         }
     }
 
@@ -238,23 +272,25 @@ impl Connection {
             return;
         }
         self.handle_accepted(key);
-        if self.exchange.request == key && self.exchange.deadline.is_some() {
+        if self.exchange.is_open(key) {
             self.exchange_failed(now, fault);
         } else if self.is_listen(key) {
             self.listen_ended(now);
-        } else if let Some(call) = self.calls.of_leg(key) {
+        } else if let Some((call, _)) = self.calls.handed(key) {
             self.end_with_fault(call, fault);
         }
     }
 
-    pub(super) fn end_with_fault(&mut self, call: u64, fault: ExchangeFault) {
-        let begun = self
-            .calls
-            .get(call)
-            .is_some_and(|pending| pending.is_in_flight());
-        let outcome = fault.outcome(begun);
-        self.calls
-            .end(call, 0, |_, _| Err(CallError::Exchange { fault, outcome }));
+    fn end_with_fault(&mut self, call: u64, fault: ExchangeFault) {
+        self.calls.end(call, 0, |left, _| {
+            let outcome = match left {
+                Left::Dispatched => fault.outcome(true),
+                // Of this leg nothing was sent; of those before it something may have been.
+                left if left.outcome() == Outcome::NotSent => fault.outcome(false),
+                left => left.outcome(),
+            };
+            Err(CallError::Exchange { fault, outcome })
+        });
     }
 
     /// The server knows the session of request `key` no longer: a new one is made, and the request said once more (T3).
@@ -264,33 +300,35 @@ impl Connection {
         if self.is_closed() {
             return;
         }
-        let lost = ExchangeFault::new(
-            "it forgot the session, and again the one made after it",
-            ErrorCode::ConnectionClosed,
-        )
-        .with_status(404);
-        if self.exchange.request == key && self.exchange.deadline.is_some() {
-            self.exchange_failed(now, lost);
-            return;
-        }
-        if !self.say_again(key) {
-            if let Some(call) = self.calls.of_leg(key) {
-                self.end_with_fault(call, lost);
+        let lost = |text| {
+            ExchangeFault::new(text, ErrorCode::ConnectionClosed)
+                .with_status(404)
+                .of_refusal()
+        };
+        if self.exchange.is_open(key) {
+            match &self.stage {
+                Stage::Ready(ready) if ready.may_be_renewed() => self.renew(now),
+                _ => self.exchange_failed(now, lost("it forgot the session that it had made")),
             }
             return;
         }
-        self.renew(now);
+        let Some((call, pending)) = self.calls.handed(key) else {
+            return;
+        };
+        let current =
+            matches!(pending.leg, Leg::Handed { session, .. } if session == self.sessions);
+        if !self.say_again(call) {
+            self.end_with_fault(call, lost(FORGOTTEN_TWICE));
+        } else if current {
+            self.renew(now);
+        }
     }
 
     /// Whether an answer to request `key` is awaited.
     fn is_open_request(&self, key: u64) -> bool {
-        (self.exchange.request == key && self.exchange.deadline.is_some())
-            || self.is_listen(key)
-            || self
-                .calls
-                .of_leg(key)
-                .and_then(|call| self.calls.get(call))
-                .is_some_and(|pending| pending.is_in_flight())
+        self.exchange.is_open(key)
+            || self.is_live_listen(key)
+            || self.calls.in_flight(key).is_some()
     }
 
     pub(super) fn hang_up(&mut self, wire: u64) {
@@ -304,4 +342,9 @@ impl Connection {
             self.orders.push_back(Order::Finish(wire));
         }
     }
+}
+
+/// Whether this is the key of a message that is no request.
+fn is_aside(key: u64) -> bool {
+    key > u64::MAX / 2
 }

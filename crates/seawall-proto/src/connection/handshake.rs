@@ -4,35 +4,98 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
+use super::exchange::Introduction;
+use super::handover::Handover;
+use super::listing::Listing;
 use super::outbox::Purpose;
 use super::wire::{self, Meta};
 use super::{
-    Binding, CloseReason, Connection, Era, Event, Exchange, ExchangeFault, HandshakeFault,
-    RevisionRefusal, Route, Session, Stage, Step, Time, ToolsNeed,
+    Binding, CloseReason, Connection, Era, Event, HandshakeFault, Session, Stage, Step, Time,
+    ToolsNeed,
 };
 use crate::framing::Kind;
 use crate::json::Json;
-use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND, Reply, UNSUPPORTED_PROTOCOL_VERSION};
-use crate::mcp::catalog::{CatalogBuilder, Rules};
-use crate::mcp::revision::has_revision_form;
-use crate::mcp::{Catalog, Revision};
+use crate::jsonrpc::{ErrorObject, Reply};
+use crate::mcp::{Catalog, CatalogFault, Revision};
 
-/// A refusal lists at most so many of the server's revisions.
-const MAX_OFFERED_REVISIONS: usize = 16;
 /// How long a server that may be of either era has to answer the probe; a legacy one may stay silent (S3).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// The tool list, under way.
-#[derive(Debug)]
-pub(super) struct Listing {
-    pub(super) session: Arc<Session>,
-    catalog: CatalogBuilder,
-    pub(super) page: usize,
-    cursor: Option<Json>,
-    since: Time,
+/// The handshake request under way, or the last one.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    pub(super) request: u64,
+    way: Way,
+    /// When its answer must be there; none is awaited without one.
+    pub(super) deadline: Option<Time>,
+    /// The status that its answer came with.
+    pub(super) status: Option<u16>,
+    /// Whether it was asked again because the server named the revision that it had refused.
+    pub(super) retried: bool,
+}
+
+/// How far a request of the handshake is on its way.
+#[derive(Debug, Default)]
+enum Way {
+    #[default]
+    Nowhere,
+    /// Its frame, of this number in the outbox, is not begun.
+    Queued {
+        frame: u64,
+    },
+    /// A transport that sends each message by itself has its frame, and may have begun it.
+    Handed(Handover),
+    Dispatched,
+    /// The server was busy; it is asked again.
+    Resting {
+        until: Time,
+    },
+}
+
+impl Exchange {
+    /// Whether the server has it, or may have it.
+    pub(super) fn is_dispatched(&self) -> bool {
+        match &self.way {
+            Way::Nowhere | Way::Queued { .. } => false,
+            Way::Handed(handover) => handover.is_begun(),
+            Way::Dispatched | Way::Resting { .. } => true,
+        }
+    }
+
+    /// Whether it is request `id`, and its answer is awaited, however far it is on its way.
+    pub(super) fn is_open(&self, id: u64) -> bool {
+        self.request == id && self.deadline.is_some() && self.rests_until().is_none()
+    }
+
+    /// Whether request `id` may be answered now.
+    pub(super) fn awaits(&self, id: u64) -> bool {
+        self.is_open(id) && self.is_dispatched()
+    }
+
+    pub(super) fn rests_until(&self) -> Option<Time> {
+        match self.way {
+            Way::Resting { until } if self.deadline.is_some() => Some(until),
+            _ => None,
+        }
+    }
+
+    pub(super) fn dispatched(&mut self, id: u64) {
+        if self.request == id {
+            self.way = Way::Dispatched;
+        }
+    }
+
+    pub(super) fn handed(&mut self, id: u64, handover: &Handover) {
+        if self.request == id {
+            self.way = Way::Handed(handover.clone());
+        }
+    }
+
+    pub(super) fn rest(&mut self, until: Time, deadline: Time) {
+        self.way = Way::Resting { until };
+        self.deadline = Some(deadline);
+    }
 }
 
 /// A session whose handshake is over.
@@ -40,22 +103,30 @@ pub(super) struct Listing {
 pub(super) struct Ready {
     pub(super) session: Arc<Session>,
     pub(super) catalog: Arc<Catalog>,
-    under: Under,
+    pub(super) under: Under,
 }
 
 /// What a ready session has under way.
 #[derive(Debug)]
-enum Under {
+pub(super) enum Under {
     Nothing,
     /// Its list is read again.
     Relisting(Box<Listing>),
     /// The server forgot the session, and another is made.
-    Renewing,
+    Renewing {
+        /// Whether the list was being read, which has to begin anew.
+        relist: bool,
+    },
 }
 
 impl Ready {
     pub(super) fn is_renewing(&self) -> bool {
-        matches!(self.under, Under::Renewing)
+        matches!(self.under, Under::Renewing { .. })
+    }
+
+    /// Whether the list is being read, in a session that was not made for that purpose already.
+    pub(super) fn may_be_renewed(&self) -> bool {
+        matches!(&self.under, Under::Relisting(listing) if !listing.anew)
     }
 }
 
@@ -74,7 +145,7 @@ impl Connection {
         }
     }
 
-    fn discover(&mut self, now: Time) {
+    pub(super) fn discover(&mut self, now: Time) {
         let id = self.new_id();
         let frame = wire::Request {
             id,
@@ -93,7 +164,7 @@ impl Connection {
         }
     }
 
-    fn begin_initialize(&mut self, now: Time) {
+    pub(super) fn begin_initialize(&mut self, now: Time) {
         self.meta = Meta::default();
         self.stage = Stage::Initializing { since: now };
         self.send_initialize(now, self.proposed());
@@ -153,7 +224,7 @@ impl Connection {
 
     /// Takes the answer to the handshake request under way.
     pub(super) fn handshake_answer(&mut self, now: Time, answer: Result<Reply, ErrorObject>) {
-        self.exchange.deadline = None;
+        let deadline = self.exchange.deadline.take();
         self.finish_exchange(self.exchange.request);
         let since = match &self.stage {
             Stage::Discovering { since } | Stage::Initializing { since } => Some(*since),
@@ -165,29 +236,57 @@ impl Connection {
         }
         match answer {
             Err(error) => {
-                self.handshake_refused(now, &error);
+                self.handshake_refused(now, deadline, &error);
                 self.diagnose(|| Event::RemoteError(error));
             }
-            Ok(reply) => self.handshake_result(now, &reply.result),
+            Ok(reply) => self.handshake_result(now, &reply),
         }
     }
 
-    fn handshake_result(&mut self, now: Time, result: &Json) {
+    fn handshake_result(&mut self, now: Time, reply: &Reply) {
+        // Nothing asked for here may be answered with a wish for another round (2026-07-28, `basic/patterns/mrtr`).
+        let complete = !self.is_modern()
+            || reply
+                .result_type
+                .as_ref()
+                .is_none_or(|kind| kind.string().as_deref() == Some("complete"));
+        let result = &reply.result;
         let placeholder = Stage::Initializing { since: now };
         let next = match std::mem::replace(&mut self.stage, placeholder) {
+            Stage::Discovering { .. } if !complete => {
+                Err(CloseReason::Discovery(HandshakeFault::ResultType))
+            }
+            Stage::Listing(_) if !complete => Err(CloseReason::Catalog(CatalogFault::ResultType)),
+            Stage::Discovering { .. } if self.config.era == Era::Auto && !is_discovery(result) => {
+                // Whatever answered so does not know the question.
+                self.begin_initialize(now);
+                return;
+            }
             Stage::Discovering { .. } => self.discovered(now, result),
             Stage::Initializing { .. } => self.initialized(now, result),
             Stage::Listing(listing) => self.listed(now, *listing, result),
             Stage::Ready(Ready {
                 session,
                 catalog,
-                under: Under::Renewing,
-            }) => self.renewed(session, catalog, result),
+                under: Under::Renewing { relist },
+            }) => match self.renewed(now, session, catalog, result) {
+                Ok(stage) => {
+                    self.enter(stage);
+                    if relist {
+                        self.relist_anew(now);
+                    }
+                    return;
+                }
+                Err(reason) => Err(reason),
+            },
             Stage::Ready(Ready {
                 session,
                 catalog,
                 under: Under::Relisting(listing),
-            }) => Ok(self.relisted(now, session, catalog, *listing, result)),
+            }) => {
+                let result = complete.then_some(result);
+                Ok(self.relisted(now, session, catalog, *listing, result))
+            }
             other => Ok(other),
         };
         match next {
@@ -196,7 +295,7 @@ impl Connection {
         }
     }
 
-    fn enter(&mut self, stage: Stage) {
+    pub(super) fn enter(&mut self, stage: Stage) {
         if self.is_closed() {
             return;
         }
@@ -210,7 +309,7 @@ impl Connection {
     }
 
     /// The handshake is over.
-    fn ready(&mut self, session: Arc<Session>, catalog: Arc<Catalog>) -> Stage {
+    pub(super) fn ready(&mut self, session: Arc<Session>, catalog: Arc<Catalog>) -> Stage {
         self.events.push_back(Event::Ready);
         Stage::Ready(Ready {
             session,
@@ -265,7 +364,7 @@ impl Connection {
     /// `initialize` was answered: check it, announce that we are ready, ask for the first page.
     fn initialized(&mut self, now: Time, result: &Json) -> Result<Stage, CloseReason> {
         let session = self.introduced(result, self.config.pin)?;
-        self.send(wire::initialized(), Purpose::Initialized, None);
+        self.introduce(now);
         self.agreed_on(now, session, CloseReason::Handshake)
     }
 
@@ -303,7 +402,7 @@ impl Connection {
     }
 
     /// The revision stands: listen to changes, and read the tool list, if there is one.
-    fn agreed_on(
+    pub(super) fn agreed_on(
         &mut self,
         now: Time,
         session: Session,
@@ -323,132 +422,10 @@ impl Connection {
                 ToolsNeed::Optional => Ok(self.ready(session, Arc::default())),
             };
         }
-        let listing = Listing {
-            catalog: CatalogBuilder::new(self.list_rules(&session)),
-            session,
-            page: 1,
-            cursor: None,
-            since: now,
-        };
+        let rules = self.list_rules(&session);
+        let listing = Listing::of(session, rules, now);
         self.list(now, &listing)?;
         Ok(Stage::Listing(Box::new(listing)))
-    }
-
-    fn list_rules(&self, session: &Session) -> Rules {
-        let modern = !session.revision.is_legacy();
-        Rules {
-            header_params: modern && self.config.binding == Binding::Http,
-            empty_cursor: modern,
-        }
-    }
-
-    /// One page was answered: take it, follow its cursor or finish.
-    fn listed(
-        &mut self,
-        now: Time,
-        mut listing: Listing,
-        result: &Json,
-    ) -> Result<Stage, CloseReason> {
-        if !self.take_page(now, &mut listing, result)? {
-            return Ok(Stage::Listing(Box::new(listing)));
-        }
-        let catalog = Arc::new(listing.catalog.finish());
-        Ok(self.ready(listing.session, catalog))
-    }
-
-    /// Takes one page and asks for the next; true at the end of the list.
-    fn take_page(
-        &mut self,
-        now: Time,
-        listing: &mut Listing,
-        result: &Json,
-    ) -> Result<bool, CloseReason> {
-        let cursor = listing
-            .catalog
-            .page(result, &self.config.limits)
-            .map_err(CloseReason::Catalog)?;
-        let Some(cursor) = cursor else {
-            return Ok(true);
-        };
-        listing.page += 1;
-        listing.cursor = Some(cursor);
-        listing.since = now;
-        self.list(now, listing)?;
-        Ok(false)
-    }
-
-    fn list(&mut self, now: Time, listing: &Listing) -> Result<(), CloseReason> {
-        let id = self.new_id();
-        let members = listing
-            .cursor
-            .as_ref()
-            .map(|cursor| ("cursor", cursor.as_bytes()));
-        let frame = wire::Request {
-            id,
-            method: "tools/list",
-            params: None,
-            members: members.as_slice(),
-            meta: &self.meta,
-            token: false,
-        }
-        .frame();
-        let step = Step::ListTools { page: listing.page };
-        let limit = self.config.limits.max_outbound_frame_bytes;
-        if frame.len() - 1 > limit {
-            return Err(CloseReason::RequestTooLong { step, limit });
-        }
-        self.exchange(now, id, frame, "tools/list", step);
-        Ok(())
-    }
-
-    /// Reads the tool list again, if nothing else is under way. [`Event::Relisted`] tells that a new one is there.
-    pub fn relist(&mut self, now: Time) {
-        let Stage::Ready(ready) = &self.stage else {
-            return;
-        };
-        if !matches!(ready.under, Under::Nothing) {
-            return;
-        }
-        let session = Arc::clone(&ready.session);
-        let listing = Listing {
-            catalog: CatalogBuilder::new(self.list_rules(&session)),
-            session,
-            page: 1,
-            cursor: None,
-            since: now,
-        };
-        if self.list(now, &listing).is_ok()
-            && let Stage::Ready(ready) = &mut self.stage
-        {
-            ready.under = Under::Relisting(Box::new(listing));
-        }
-    }
-
-    fn relisted(
-        &mut self,
-        now: Time,
-        session: Arc<Session>,
-        catalog: Arc<Catalog>,
-        mut listing: Listing,
-        result: &Json,
-    ) -> Stage {
-        let (catalog, under) = match self.take_page(now, &mut listing, result) {
-            Ok(false) => (catalog, Under::Relisting(Box::new(listing))),
-            Ok(true) => {
-                let newer = Arc::new(listing.catalog.finish());
-                self.events.push_back(Event::Relisted(Arc::clone(&newer)));
-                (newer, Under::Nothing)
-            }
-            Err(reason) => {
-                self.events.push_back(Event::RelistFailed(reason));
-                (catalog, Under::Nothing)
-            }
-        };
-        Stage::Ready(Ready {
-            session,
-            catalog,
-            under,
-        })
     }
 
     /// The server forgot the session: another one, on the same revision.
@@ -459,19 +436,25 @@ impl Connection {
         if ready.is_renewing() {
             return;
         }
-        ready.under = Under::Renewing;
         let revision = ready.session.revision;
+        let relist = matches!(ready.under, Under::Relisting(_));
+        ready.under = Under::Renewing { relist };
+        if relist {
+            self.let_go_of_exchange();
+        }
         self.send_initialize(now, revision);
     }
 
     fn renewed(
         &mut self,
+        now: Time,
         session: Arc<Session>,
         catalog: Arc<Catalog>,
         result: &Json,
     ) -> Result<Stage, CloseReason> {
         self.introduced(result, Some(session.revision))?;
-        self.send(wire::initialized(), Purpose::Initialized, None);
+        self.introduce(now);
+        self.sessions += 1;
         // Another session may have other tools; whoever keeps a list has to read it again.
         self.changed(super::Change::Tools);
         Ok(Stage::Ready(Ready {
@@ -482,208 +465,71 @@ impl Connection {
     }
 
     /// Sends a request of the handshake, and sets its deadline.
-    fn exchange(&mut self, now: Time, id: u64, frame: Vec<u8>, method: &str, step: Step) {
+    pub(super) fn exchange(
+        &mut self,
+        now: Time,
+        id: u64,
+        frame: Vec<u8>,
+        method: &str,
+        step: Step,
+    ) {
         let limit = self.config.limits.max_outbound_frame_bytes;
         if frame.len() - 1 > limit {
             self.close(CloseReason::RequestTooLong { step, limit });
             return;
         }
-        self.exchange = Exchange {
-            deadline: Some(now.after(self.config.limits.handshake_timeout)),
-            ..Exchange::of(id)
-        };
         let route = self.route_of(method);
-        self.send(frame, Purpose::Request(id), route);
-    }
-
-    pub(super) fn route_of(&self, method: &str) -> Option<Box<Route>> {
-        (self.config.binding == Binding::Http).then(|| Route::of_method(method))
-    }
-
-    fn proposed(&self) -> Revision {
-        self.config
-            .pin
-            .filter(|pin| pin.is_legacy())
-            .unwrap_or(Revision::NEWEST_LEGACY)
-    }
-
-    /// The verdict on a revision; texts that are not revisions are left out (S1).
-    fn refused(
-        &self,
-        proposed: Revision,
-        mut offered: Vec<String>,
-        error: Option<&ErrorObject>,
-    ) -> CloseReason {
-        offered.retain(|text| has_revision_form(text));
-        offered.truncate(MAX_OFFERED_REVISIONS);
-        CloseReason::Revision(Arc::new(RevisionRefusal {
-            proposed,
-            pinned: self.config.pin.is_some() || self.config.era == Era::Modern,
-            offered,
-            code: error.map(|error| error.code),
-            data: error.and_then(|error| error.data.clone()),
-        }))
-    }
-
-    /// A request of the handshake was answered with an error.
-    fn handshake_refused(&mut self, now: Time, error: &ErrorObject) {
-        let step = self.step();
-        let code = error.code;
-        let offered = offered_by(error);
-        let modern = self.is_modern();
-        let speaks_ours = offered
-            .iter()
-            .any(|version| version == Revision::V2026_07_28.as_str());
-        match &mut self.stage {
-            Stage::Ready(ready) if !ready.is_renewing() => {
-                ready.under = Under::Nothing;
-                let reason = CloseReason::HandshakeRefused { step, code };
-                self.events.push_back(Event::RelistFailed(reason));
-                self.after_relist();
-            }
-            Stage::Discovering { .. } | Stage::Listing(_)
-                if code == UNSUPPORTED_PROTOCOL_VERSION
-                    && speaks_ours
-                    && modern
-                    && !self.exchange.retried =>
-            {
-                // It names the very revision that was asked for: once more, as the revision wants it.
-                self.ask_again(now);
-                self.exchange.retried = true;
-            }
-            Stage::Discovering { .. } if !error.is_modern() => {
-                if code == METHOD_NOT_FOUND && self.exchange.status == Some(404) {
-                    // Only a modern server tells an unknown method so; this one has no discovery.
-                    self.undiscovered(now);
-                } else if self.config.era == Era::Auto {
-                    self.begin_initialize(now);
-                } else {
-                    self.close(CloseReason::HandshakeRefused { step, code });
-                }
-            }
-            Stage::Discovering { .. } if code == UNSUPPORTED_PROTOCOL_VERSION => {
-                let reason = self.refused(Revision::V2026_07_28, offered, Some(error));
-                self.close(reason);
-            }
-            Stage::Initializing { .. } if code == UNSUPPORTED_PROTOCOL_VERSION => {
-                let reason = self.refused(self.proposed(), offered, Some(error));
-                self.close(reason);
-            }
-            _ => self.close(CloseReason::HandshakeRefused { step, code }),
-        }
-    }
-
-    /// A modern server without `server/discover`: what it offers is found out by asking for it.
-    fn undiscovered(&mut self, now: Time) {
-        let session = Session {
-            revision: Revision::V2026_07_28,
-            // Nothing is known but that it is asked for its tools.
-            capabilities: Json::part_of_checked(Bytes::from_static(b"{\"tools\":{}}")),
-            server_info: None,
-            instructions: None,
+        let frame = self.send(frame, Purpose::Handshake(id), route);
+        self.exchange = Exchange {
+            request: id,
+            way: Way::Queued { frame },
+            deadline: Some(now.after(self.config.limits.handshake_timeout)),
+            ..Exchange::default()
         };
-        match self.agreed_on(now, session, CloseReason::Discovery) {
-            Ok(stage) => self.enter(stage),
-            Err(reason) => self.close(reason),
+    }
+
+    /// Queues `notifications/initialized`.
+    fn introduce(&mut self, now: Time) {
+        self.send(wire::initialized(), Purpose::Initialized, None);
+        if self.config.binding == Binding::Http {
+            self.introducing = Some(Introduction {
+                key: None,
+                by: now.after(self.config.limits.handshake_timeout),
+            });
         }
     }
 
-    /// Says the request of the handshake under way again.
-    pub(super) fn ask_again(&mut self, now: Time) {
-        let placeholder = Stage::Initializing { since: now };
-        match std::mem::replace(&mut self.stage, placeholder) {
-            Stage::Discovering { .. } => self.discover(now),
-            Stage::Listing(listing) => {
-                let asked = self.list(now, &listing);
-                self.stage = Stage::Listing(listing);
-                if let Err(reason) = asked {
-                    self.close(reason);
-                }
-            }
-            other => self.stage = other,
-        }
-    }
-
-    /// The exchange of a handshake request brought no answer.
-    pub(super) fn exchange_failed(&mut self, now: Time, fault: ExchangeFault) {
-        let step = self.step();
-        let status = fault.status;
-        let deadline = self.exchange.deadline.take();
-        match &mut self.stage {
-            Stage::Ready(ready) if !ready.is_renewing() => {
-                ready.under = Under::Nothing;
-                let reason = CloseReason::Exchange { step, fault };
-                self.events.push_back(Event::RelistFailed(reason));
-                self.after_relist();
-            }
-            Stage::Discovering { .. }
-                if self.config.era == Era::Auto && status.is_some_and(is_era_evidence) =>
-            {
-                self.begin_initialize(now);
-            }
-            // Reading a list does nothing, so it may be asked for again.
-            Stage::Listing(_) | Stage::Discovering { .. }
-                if matches!(status, Some(429 | 503))
-                    && deadline > Some(now.after(fault.retry_after)) =>
-            {
-                self.exchange.deadline = deadline;
-                self.exchange.again_at = Some(now.after(fault.retry_after));
-            }
-            _ => self.close(CloseReason::Exchange { step, fault }),
-        }
-    }
-
-    /// The handshake request under way was not answered in time.
-    pub(super) fn exchange_expired(&mut self, now: Time) {
-        let step = self.step();
-        self.exchange.deadline = None;
-        self.cancel_exchange();
-        let timeout = CloseReason::HandshakeTimeout {
-            step,
-            limit_ms: self.config.limits.handshake_timeout.as_millis(),
-        };
-        match &mut self.stage {
-            Stage::Discovering { .. } if self.config.era == Era::Auto => {
-                // Silence is what some legacy servers answer.
-                self.begin_initialize(now);
-            }
-            Stage::Ready(ready) if !ready.is_renewing() => {
-                ready.under = Under::Nothing;
-                self.events.push_back(Event::RelistFailed(timeout));
-                self.after_relist();
-            }
-            _ => self.close(timeout),
-        }
-    }
-
-    /// Tells the server that the handshake request under way is given up; `initialize` never is (S8).
-    fn cancel_exchange(&mut self) {
+    /// Takes the handshake request under way back, or tells the server that it is given up; `initialize` is never
+    /// cancelled (S8).
+    pub(super) fn let_go_of_exchange(&mut self) {
         let request = self.exchange.request;
-        if self.exchange.is_dispatched() && !self.is_initializing() {
+        let begun = match &self.exchange.way {
+            Way::Queued { frame } => {
+                self.outbox.withdraw(*frame);
+                return;
+            }
+            Way::Handed(handover) => !handover.withdraw(),
+            Way::Dispatched => true,
+            Way::Resting { .. } | Way::Nowhere => return,
+        };
+        if begun && !self.is_initializing() {
             self.cancel(request);
         } else {
             self.hang_up(request);
         }
     }
+
+    pub(super) fn proposed(&self) -> Revision {
+        self.config
+            .pin
+            .filter(|pin| pin.is_legacy())
+            .unwrap_or(Revision::NEWEST_LEGACY)
+    }
 }
 
-/// Whether this status of a probe says that the server is not a modern one. A refusal of our credentials, of our pace, or
-/// an outage says nothing about it.
-fn is_era_evidence(status: u16) -> bool {
-    (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 408 | 429)
-}
-
-/// The revisions that an error of -32022 names.
-fn offered_by(error: &ErrorObject) -> Vec<String> {
-    let supported = error
-        .data
-        .as_ref()
-        .and_then(|data| data.member("supported"));
-    supported
-        .iter()
-        .flat_map(Json::elements)
-        .filter_map(|revision| revision.string().map(|text| text.into_owned()))
-        .filter(|text| has_revision_form(text))
-        .take(MAX_OFFERED_REVISIONS)
-        .collect()
+/// Whether this answers `server/discover`.
+fn is_discovery(result: &Json) -> bool {
+    result
+        .member("supportedVersions")
+        .is_some_and(|versions| versions.kind() == Kind::Array)
 }

@@ -1,10 +1,10 @@
 //! What the server asks of the host: requests of their own on legacy revisions, parts of an answer on modern ones. Both
 //! come out as one kind of event, and are answered the same way.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::outbox::Purpose;
-use super::{Connection, Event, Time, wire};
+use super::{Connection, Era, Event, Stage, Time, wire};
 use crate::json::Json;
 use crate::jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
 use crate::limits::{MAX_INPUTS, MAX_JSON_DEPTH};
@@ -26,7 +26,7 @@ pub(super) enum Origin {
 /// What was asked for and not answered yet.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    open: HashMap<u64, Origin>,
+    open: BTreeMap<u64, Origin>,
     next: u64,
 }
 
@@ -66,12 +66,15 @@ impl Connection {
     /// Answers a request of the server, or asks the host to (S7).
     pub(super) fn answer(&mut self, now: Time, id: &RequestId, method: &str, params: Option<Json>) {
         self.stats.requests += 1;
-        if self.is_modern() {
+        let probing =
+            matches!(self.stage, Stage::Discovering { .. }) && self.config.era == Era::Auto;
+        if self.is_modern() && !probing {
             // A modern server sends no requests, and a modern client no responses; it is counted, and that is all.
             return;
         }
         let wanted = InputMethod::of(method, params.as_ref())
-            .filter(|wanted| self.config.capabilities.supplies(*wanted));
+            // What is supplied is declared in `initialize`, which was not said yet while the server is probed.
+            .filter(|wanted| !probing && self.config.capabilities.supplies(*wanted));
         let frame = match wanted {
             Some(wanted) if self.inputs.pending() < MAX_INPUTS => {
                 self.ask(Origin::Server(id.clone()), wanted, params);
@@ -132,8 +135,14 @@ impl Connection {
             .collect();
         for id in ids {
             self.inputs.open.remove(&id);
-            self.events
-                .push_back(Event::InputWithdrawn { id: InputId(id) });
+            let id = InputId(id);
+            // What nobody was told of yet is not told at all, so that asking and taking back leaves nothing behind.
+            let untold =
+                |event: &Event| matches!(event, Event::Input { id: told, .. } if *told == id);
+            match self.events.iter().position(untold) {
+                Some(at) => drop(self.events.remove(at)),
+                None => self.events.push_back(Event::InputWithdrawn { id }),
+            }
         }
     }
 }

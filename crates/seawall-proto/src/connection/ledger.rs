@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::handover::Handover;
 use super::legs::Pause;
 use super::outbox::ENTRY_OVERHEAD_BYTES;
-use super::request::Request;
+use super::request::{Continuation, Request};
+use super::wire::{self, Meta};
 use super::{BetweenLegs, CallError, CloseReason, Time};
 use crate::json::Json;
 use crate::jsonrpc::Reply;
@@ -53,7 +54,11 @@ pub(super) enum Leg {
         frame: u64,
     },
     /// A transport that sends each message by itself has its frame, and may have begun it.
-    Handed(Handover),
+    Handed {
+        handover: Handover,
+        /// Which session it goes to, counted from 0: a server may forget one, and another is made (T3).
+        session: u32,
+    },
     Dispatched,
     /// The server asked for another round, which is not said yet: nothing is in flight (O4).
     Paused(Pause),
@@ -64,63 +69,87 @@ pub(super) enum Leg {
     },
 }
 
+/// What the legs before the one under way make of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Before {
+    /// There were none.
+    Nothing,
+    /// The server refused one without carrying it out (T2, T3).
+    Refused,
+    /// The server began, and asked for another round.
+    Asked,
+}
+
 /// What became of a call that ended early.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Left {
-    /// A frame of this number that is not begun; nothing of the call was sent.
-    Frame(u64),
-    /// A message that the transport had and did not begin; nothing of the call was sent.
-    Withdrawn,
+    /// A frame of this number that is not begun.
+    Queued { frame: u64, before: Before },
+    /// A message that the transport had and did not begin.
+    Withdrawn { before: Before },
     /// A request that the server has, or may have.
     Dispatched,
-    /// An earlier leg was answered, and nothing is in flight; a frame of this number may wait.
-    Paused(Option<u64>),
+    /// Nothing is in flight.
+    Paused { before: Before },
 }
 
 impl Left {
+    /// Where a call stands that is to end now; a message that the transport has and did not begin is taken back.
     pub(super) fn of(pending: &Pending) -> Option<Self> {
-        let later = pending.rounds > 0;
+        let before = pending.before();
         Some(match &pending.leg {
-            Leg::Queued { frame } if later => Self::Paused(Some(*frame)),
-            Leg::Queued { frame } => Self::Frame(*frame),
-            Leg::Handed(handover) if handover.withdraw() => {
-                if later {
-                    Self::Paused(None)
-                } else {
-                    Self::Withdrawn
-                }
-            }
-            Leg::Handed(_) | Leg::Dispatched => Self::Dispatched,
-            Leg::Paused(_) => Self::Paused(None),
+            Leg::Queued { frame } => Self::Queued {
+                frame: *frame,
+                before,
+            },
+            Leg::Handed { handover, .. } if handover.withdraw() => Self::Withdrawn { before },
+            Leg::Handed { .. } | Leg::Dispatched => Self::Dispatched,
+            Leg::Paused(_) => Self::Paused { before },
             Leg::Ended { .. } => return None,
         })
     }
 
     pub(super) fn outcome(self) -> Outcome {
         match self {
-            Self::Frame(_) | Self::Withdrawn => Outcome::NotSent,
-            Self::Dispatched | Self::Paused(_) => Outcome::NoResponse,
+            Self::Dispatched => Outcome::NoResponse,
+            Self::Queued { before, .. } | Self::Withdrawn { before } | Self::Paused { before } => {
+                match before {
+                    Before::Nothing => Outcome::NotSent,
+                    Before::Refused => Outcome::ErrorResponse,
+                    Before::Asked => Outcome::NoResponse,
+                }
+            }
+        }
+    }
+
+    /// Whether the server waits for the next round, and nothing is in flight (O4).
+    fn is_between_legs(self) -> bool {
+        match self {
+            Self::Dispatched => false,
+            Self::Queued { before, .. } | Self::Withdrawn { before } | Self::Paused { before } => {
+                before == Before::Asked
+            }
         }
     }
 
     fn timeout(self, limit: Duration) -> CallError {
         let limit_ms = limit.as_millis();
-        match self {
-            Self::Paused(_) => CallError::BetweenLegs(BetweenLegs::Timeout { limit_ms }),
-            left => CallError::Timeout {
-                limit_ms,
-                outcome: left.outcome(),
-            },
+        if self.is_between_legs() {
+            return CallError::BetweenLegs(BetweenLegs::Timeout { limit_ms });
+        }
+        CallError::Timeout {
+            limit_ms,
+            outcome: self.outcome(),
         }
     }
 
     fn closed(self, reason: CloseReason) -> CallError {
-        match self {
-            Self::Paused(_) => CallError::BetweenLegs(BetweenLegs::Closed(reason)),
-            left => CallError::Closed {
-                reason,
-                outcome: left.outcome(),
-            },
+        if self.is_between_legs() {
+            return CallError::BetweenLegs(BetweenLegs::Closed(reason));
+        }
+        CallError::Closed {
+            reason,
+            outcome: self.outcome(),
         }
     }
 }
@@ -137,19 +166,39 @@ pub(super) struct Pending {
     pub(super) leg: Leg,
     /// The id of the leg under way, or of the last one.
     pub(super) wire: u64,
-    /// Legs before this one: rounds that the server asked for, and sessions that were made anew.
+    /// Rounds that the server asked for (O4).
     pub(super) rounds: u32,
-    /// Whether it was said again because of a refusal that proves it was not carried out (T2, T3): once, not oftener.
+    /// Whether it is said again because of a refusal that proves it was not carried out (T2, T3): once, not oftener.
     pub(super) again: bool,
     pub(super) subject: Subject,
     /// The request, where it may have to be said again.
-    pub(super) request: Option<Box<Request>>,
+    pub(super) kept: Option<Box<Kept>>,
     pub(super) deadline: Time,
     /// Progress moves the deadline, but never past this (O4).
     pub(super) total: Time,
     pub(super) timeout: Duration,
     pub(super) waker: Option<Waker>,
     pub(super) progress: Option<Progress>,
+}
+
+/// What a request that may have to be said again is made of.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) request: Request,
+    /// What the leg under way says beside it.
+    more: Continuation,
+    /// Bytes that `more` keeps alive (L8).
+    held: usize,
+}
+
+impl Kept {
+    pub(super) fn new(request: Request) -> Box<Self> {
+        Box::new(Self {
+            request,
+            more: Continuation::default(),
+            held: 0,
+        })
+    }
 }
 
 /// Spreads ids that we gave out ourselves, one after the other: nobody can choose them to collide.
@@ -224,18 +273,60 @@ impl Calls {
         if let Pause::Pace { until, .. } = &pause {
             self.paces.insert((*until, call));
         }
-        self.result_bytes += pause.held();
+        self.result_bytes -= pending.held();
         pending.leg = Leg::Paused(pause);
-        // From here on, whatever ends the call, an earlier leg was answered.
-        pending.rounds += 1;
+        self.result_bytes += pending.held();
+    }
+
+    /// The frame of the next leg of a call, request `wire`; `None` if the call cannot be said again.
+    pub(super) fn next_frame(&mut self, call: u64, wire: u64, meta: &Meta) -> Option<Vec<u8>> {
+        let pending = self.entries.get_mut(&call)?;
+        let kept = pending.kept.as_deref_mut()?;
+        self.result_bytes -= kept.held;
+        match &mut pending.leg {
+            Leg::Paused(Pause::Inputs {
+                wanted,
+                state,
+                held,
+            }) => {
+                let answers = wanted
+                    .iter()
+                    .filter_map(|wanted| Some((wanted.key.as_str(), wanted.answer.as_ref()?)));
+                let responses = wire::input_responses(answers);
+                kept.held = *held + responses.len();
+                kept.more = Continuation {
+                    responses: Some(responses),
+                    state: state.take(),
+                };
+            }
+            Leg::Paused(Pause::Pace { state, held, .. }) => {
+                kept.held = *held;
+                kept.more = Continuation {
+                    responses: None,
+                    state: state.take(),
+                };
+            }
+            // The leg was refused without being carried out: it is said again as it was.
+            _ => {}
+        }
+        self.result_bytes += kept.held;
+        Some(kept.request.frame(wire, meta, &kept.more))
     }
 
     /// The next leg of a call is queued: request `wire`, in the frame of this number.
-    pub(super) fn begin_leg(&mut self, call: u64, wire: u64, frame: u64) {
+    pub(super) fn begin_leg(&mut self, call: u64, wire: u64, frame: u64, may_repeat: bool) {
         if let Some(pending) = self.entries.get_mut(&call) {
-            self.legs.remove(&pending.wire);
+            forget_legs(&mut self.legs, &mut self.paces, call, pending);
+            self.result_bytes -= pending.held();
             pending.wire = wire;
             pending.leg = Leg::Queued { frame };
+            if let Some(kept) = pending.kept.as_deref_mut()
+                && !may_repeat
+            {
+                kept.more = Continuation::default();
+                kept.held = 0;
+            }
+            self.result_bytes += pending.held();
             self.legs.insert(wire, call);
         }
     }
@@ -272,14 +363,28 @@ impl Calls {
     pub(super) fn forget(&mut self, call: CallId) {
         if let Some(pending) = self.entries.remove(&call.0) {
             self.deadlines.remove(&(pending.deadline, call.0));
-            self.result_bytes -= forget_legs(&mut self.legs, &mut self.paces, call.0, &pending);
+            self.result_bytes -= pending.held();
+            forget_legs(&mut self.legs, &mut self.paces, call.0, &pending);
         }
     }
 
-    /// The call whose leg under way has this id.
-    pub(super) fn of_leg(&self, wire: u64) -> Option<u64> {
+    /// The call whose leg under way, or last one, has this id.
+    fn of_leg(&self, wire: u64) -> Option<(u64, &Pending)> {
         let call = self.legs.get(&wire).copied().unwrap_or(wire);
-        (self.entries.get(&call)?.wire == wire).then_some(call)
+        let pending = self.entries.get(&call)?;
+        (pending.wire == wire).then_some((call, pending))
+    }
+
+    /// The call whose request `wire` the server has, or may have.
+    pub(super) fn in_flight(&self, wire: u64) -> Option<(u64, &Pending)> {
+        self.of_leg(wire)
+            .filter(|(_, pending)| pending.is_in_flight())
+    }
+
+    /// The call whose request `wire` the transport has.
+    pub(super) fn handed(&self, wire: u64) -> Option<(u64, &Pending)> {
+        self.of_leg(wire)
+            .filter(|(_, pending)| matches!(pending.leg, Leg::Handed { .. }))
     }
 
     pub(super) fn dispatched(&mut self, wire: u64) {
@@ -288,8 +393,9 @@ impl Calls {
 
     /// Moves a queued leg on.
     pub(super) fn advance(&mut self, wire: u64, to: Leg) {
-        if let Some(call) = self.of_leg(wire)
-            && let Some(pending) = self.entries.get_mut(&call)
+        let call = self.legs.get(&wire).copied().unwrap_or(wire);
+        if let Some(pending) = self.entries.get_mut(&call)
+            && pending.wire == wire
             && matches!(pending.leg, Leg::Queued { .. })
         {
             pending.leg = to;
@@ -312,9 +418,11 @@ impl Calls {
         let pending = self.entries.get_mut(&id)?;
         let left = Left::of(pending)?;
         self.deadlines.remove(&(pending.deadline, id));
-        if pending.rounds > 0 || matches!(pending.leg, Leg::Paused(_)) {
-            self.result_bytes -= forget_legs(&mut self.legs, &mut self.paces, id, pending);
+        if pending.wire != id || matches!(pending.leg, Leg::Paused(_)) {
+            forget_legs(&mut self.legs, &mut self.paces, id, pending);
         }
+        self.result_bytes -= pending.held();
+        pending.kept = None;
         let result = result(left, pending.timeout);
         let held = result
             .as_ref()
@@ -359,15 +467,12 @@ impl Calls {
         let (Some(token), Some(progress)) = (token, progress) else {
             return;
         };
-        let Some(call) = self.of_leg(token) else {
+        let Some((call, _)) = self.in_flight(token) else {
             return;
         };
         let Some(pending) = self.entries.get_mut(&call) else {
             return;
         };
-        if !pending.is_in_flight() {
-            return;
-        }
         let later = now.after(pending.timeout).min(pending.total);
         if later > pending.deadline {
             self.deadlines.remove(&(pending.deadline, call));
@@ -383,31 +488,42 @@ impl Calls {
     }
 }
 
-/// Drops what a call of several rounds keeps beside its entry; tells how many bytes a pause of it held.
+/// Drops what a call of several rounds keeps beside its entry.
 fn forget_legs(
     legs: &mut HashMap<u64, u64, BuildHasherDefault<IdHasher>>,
     paces: &mut BTreeSet<(Time, u64)>,
     call: u64,
     pending: &Pending,
-) -> usize {
+) {
     legs.remove(&pending.wire);
-    match &pending.leg {
-        Leg::Paused(pause) => {
-            if let Pause::Pace { until, .. } = pause {
-                paces.remove(&(*until, call));
-            }
-            pause.held()
-        }
-        _ => 0,
+    if let Leg::Paused(Pause::Pace { until, .. }) = &pending.leg {
+        paces.remove(&(*until, call));
     }
 }
 
 impl Pending {
+    /// Bytes that a pause, or what must be said again, keeps alive (L8).
+    fn held(&self) -> usize {
+        let pause = match &self.leg {
+            Leg::Paused(pause) => pause.held(),
+            _ => 0,
+        };
+        pause + self.kept.as_ref().map_or(0, |kept| kept.held)
+    }
+
+    fn before(&self) -> Before {
+        match (self.rounds, self.again) {
+            (0, false) => Before::Nothing,
+            (0, true) => Before::Refused,
+            _ => Before::Asked,
+        }
+    }
+
     /// Whether the server has the request, or may have it.
     pub(super) fn is_in_flight(&self) -> bool {
         match &self.leg {
             Leg::Dispatched => true,
-            Leg::Handed(handover) => handover.is_begun(),
+            Leg::Handed { handover, .. } => handover.is_begun(),
             _ => false,
         }
     }

@@ -8,12 +8,11 @@
 use std::time::Duration;
 
 use super::inputs::Origin;
-use super::ledger::Leg;
+use super::ledger::{Leg, Pending, Subject};
 use super::outbox::{ENTRY_OVERHEAD_BYTES, Purpose};
-use super::request::Continuation;
-use super::{Binding, CallError, Connection, Time, Unfinished, wire};
+use super::{Binding, CallError, Connection, Time, Unfinished};
 use crate::framing::Kind;
-use crate::json::Json;
+use crate::json::{Json, decode_string};
 use crate::jsonrpc::{ErrorObject, HEADER_MISMATCH, Reply};
 use crate::limits::{MAX_INPUTS, MAX_JSON_DEPTH, MAX_LEGS};
 use crate::mcp::InputMethod;
@@ -46,8 +45,8 @@ pub(super) enum Pause {
 #[derive(Debug)]
 pub(super) struct Wanted {
     /// The server's key, as it stands between the quotes.
-    key: String,
-    answer: Option<Json>,
+    pub(super) key: String,
+    pub(super) answer: Option<Json>,
 }
 
 impl Pause {
@@ -82,19 +81,22 @@ impl Connection {
             return Ok(None);
         };
         let may_be_asked = pending
-            .request
+            .kept
             .as_ref()
-            .is_some_and(|request| request.may_be_asked());
+            .is_some_and(|kept| kept.request.may_be_asked());
         if !may_be_asked || reply.ambiguous {
             return Err(Unfinished::Malformed);
         }
         if pending.rounds >= MAX_LEGS {
             return Err(Unfinished::TooManyLegs { limit: MAX_LEGS });
         }
+        let present = |member: &Json| member.kind() != Kind::Null;
         let [requests, state] = reply
             .result
             .pick(["inputRequests", "requestState"])
-            .map_err(|_| Unfinished::Malformed)?;
+            .map_err(|_| Unfinished::Malformed)?
+            // Servers that serialise an absent value write null.
+            .map(|member| member.filter(present));
         if state
             .as_ref()
             .is_some_and(|state| state.kind() != Kind::String)
@@ -102,38 +104,34 @@ impl Connection {
             return Err(Unfinished::Malformed);
         }
         let held = frame_bytes + ENTRY_OVERHEAD_BYTES;
-        let pause = match requests {
-            Some(requests) if requests.kind() == Kind::Object => {
-                let asked = self.asked(&requests)?;
-                if asked.is_empty() {
-                    // Nothing is asked, so there is nothing to wait for but the pace.
-                    let until = now.after(PACE);
-                    self.pause(call, Pause::Pace { until, state, held });
-                    return Ok(None);
-                }
-                let wanted = asked
-                    .iter()
-                    .map(|(key, ..)| Wanted {
-                        key: key.clone(),
-                        answer: None,
-                    })
-                    .collect();
-                for (at, (_, method, params)) in asked.into_iter().enumerate() {
-                    self.ask(Origin::Leg { call, at }, method, params);
-                }
-                Pause::Inputs {
-                    wanted,
-                    state,
-                    held,
-                }
-            }
-            None if state.is_some() => Pause::Pace {
-                until: now.after(PACE),
-                state,
-                held,
-            },
+        let asked = match requests {
+            Some(requests) if requests.kind() == Kind::Object => self.asked(&requests)?,
+            None if state.is_some() => Vec::new(),
             _ => return Err(Unfinished::Malformed),
         };
+        let pause = if asked.is_empty() {
+            // Nothing is asked, so there is nothing to wait for but the pace.
+            let until = now.after(PACE);
+            Pause::Pace { until, state, held }
+        } else {
+            let wanted = asked
+                .into_iter()
+                .enumerate()
+                .map(|(at, (key, method, params))| {
+                    self.ask(Origin::Leg { call, at }, method, params);
+                    Wanted { key, answer: None }
+                })
+                .collect();
+            Pause::Inputs {
+                wanted,
+                state,
+                held,
+            }
+        };
+        if let Some(pending) = self.calls.get_mut(call) {
+            // From here on, whatever ends the call, the server began.
+            pending.rounds += 1;
+        }
         self.pause(call, pause);
         Ok(None)
     }
@@ -143,8 +141,9 @@ impl Connection {
         &self,
         requests: &Json,
     ) -> Result<Vec<(String, InputMethod, Option<Json>)>, Unfinished> {
-        let mut asked = Vec::new();
+        let mut asked: Vec<(String, InputMethod, Option<Json>)> = Vec::new();
         let mut fault = None;
+        let room = MAX_INPUTS.saturating_sub(self.inputs.pending());
         requests.children(|key, request| {
             if fault.is_some() {
                 return;
@@ -161,16 +160,16 @@ impl Connection {
                 Some(method) if !self.config.capabilities.supplies(method) => {
                     fault = Some(Unfinished::Unsupplied(method));
                 }
+                Some(_) if asked.len() >= room => {
+                    fault = Some(Unfinished::TooManyInputs { limit: MAX_INPUTS });
+                }
+                Some(_) if asked.iter().any(|(other, ..)| is_same_key(other, key)) => {
+                    fault = Some(Unfinished::Malformed);
+                }
                 Some(method) => asked.push((key.to_owned(), method, params)),
             }
         });
-        match fault {
-            Some(fault) => Err(fault),
-            None if self.inputs.pending() + asked.len() > MAX_INPUTS => {
-                Err(Unfinished::TooManyInputs { limit: MAX_INPUTS })
-            }
-            None => Ok(asked),
-        }
+        fault.map_or(Ok(asked), Err)
     }
 
     fn pause(&mut self, call: u64, pause: Pause) {
@@ -216,50 +215,36 @@ impl Connection {
         }
     }
 
-    /// Says the request of `call` again, under a new id, with what the pause gathered.
+    /// Says the request of `call` again, under a new id: with what the pause gathered, or as it was said before.
     pub(super) fn next_leg(&mut self, call: u64) {
-        let Some(pending) = self.calls.get_mut(call) else {
+        let id = self.new_id();
+        let Some(frame) = self.calls.next_frame(call, id, &self.meta) else {
             return;
         };
-        let Some(request) = pending.request.as_deref().cloned() else {
-            return;
-        };
-        let mut more = Continuation::default();
-        let mut held = 0;
-        if let Leg::Paused(pause) = &mut pending.leg {
-            held = pause.held();
-            match pause {
-                Pause::Inputs { wanted, state, .. } => {
-                    let answers = wanted
-                        .iter()
-                        .filter_map(|wanted| Some((wanted.key.as_str(), wanted.answer.as_ref()?)));
-                    more.responses = Some(wire::input_responses(answers));
-                    more.state = state.take();
-                }
-                Pause::Pace { state, .. } => more.state = state.take(),
-                Pause::Relist => {}
-            }
-        }
-        let id = self.next_id;
-        self.next_id += 1;
-        let frame = request.frame(id, self.meta(), &more);
         let limit = self.config.limits.max_outbound_frame_bytes;
         if frame.len() - 1 > limit {
             self.stuck(call, Unfinished::TooLong { limit });
             return;
         }
-        let route = self.route(&request);
+        let route = self
+            .calls
+            .get(call)
+            .and_then(|pending| pending.kept.as_deref())
+            .and_then(|kept| self.route(&kept.request));
         let number = self.send(frame, Purpose::Request(id), route);
-        self.calls.result_bytes -= held;
-        self.calls.begin_leg(call, id, number);
+        // Over one stream nothing is said twice but what the server asks for anew.
+        let may_repeat = self.config.binding == Binding::Http;
+        self.calls.begin_leg(call, id, number, may_repeat);
+        self.note_buffered();
     }
 
     /// Whether a refusal of this call is one that a new tool list may cure (T2).
     pub(super) fn wants_relist(&self, call: u64, error: &ErrorObject) -> bool {
+        let once = |pending: &Pending| pending.subject == Subject::Tool && !pending.again;
         error.code == HEADER_MISMATCH
             && self.config.binding == Binding::Http
             && self.is_modern()
-            && self.calls.get(call).is_some_and(|pending| !pending.again)
+            && self.calls.get(call).is_some_and(once)
     }
 
     /// The refusal proves that nothing was carried out: the list is read again, and then the request said once more.
@@ -269,6 +254,9 @@ impl Connection {
         }
         self.pause(call, Pause::Relist);
         self.relist(now);
+        if !self.is_relisting() {
+            self.after_relist();
+        }
     }
 
     /// The new list is there, or will not be: whoever waited for it goes on.
@@ -288,21 +276,19 @@ impl Connection {
         }
     }
 
-    /// Request `wire` was refused because its session is gone, which proves that it was not carried out: it is said once
-    /// more in the next one (T3). False if it was before, or nobody waits for it.
-    pub(super) fn say_again(&mut self, wire: u64) -> bool {
-        let Some(call) = self.calls.of_leg(wire) else {
-            return false;
-        };
-        let Some(pending) = self.calls.get_mut(call) else {
-            return false;
-        };
-        if pending.again || matches!(pending.leg, Leg::Ended { .. }) {
-            return false;
+    /// Call `call` was refused because its session is gone, which proves that it was not carried out: it is said once
+    /// more in the next one (T3). False if it was said again before.
+    pub(super) fn say_again(&mut self, call: u64) -> bool {
+        match self.calls.get_mut(call) {
+            Some(pending) if !pending.again => pending.again = true,
+            _ => return false,
         }
-        pending.again = true;
-        pending.rounds += 1;
         self.next_leg(call);
         true
     }
+}
+
+/// Whether two keys, as they stand between their quotes, are one.
+fn is_same_key(one: &str, other: &str) -> bool {
+    one == other || decode_string(one).text == decode_string(other).text
 }

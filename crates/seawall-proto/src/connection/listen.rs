@@ -6,16 +6,19 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::handover::Handover;
 use super::outbox::Purpose;
 use super::{Connection, Event, Session, Time, wire};
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND, Reply};
-use crate::limits::MAX_SUBSCRIPTIONS;
+use crate::limits::{MAX_CHANGED_URI_BYTES, MAX_SUBSCRIPTIONS};
 
 /// The first pause before a stream is opened again; it doubles.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A stream that was open this long worked; the pauses begin anew.
+const LONG_ENOUGH: Duration = Duration::from_secs(10);
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// What changed at the server.
@@ -40,6 +43,7 @@ pub(super) struct Listen {
     failures: u32,
     /// Whether it was open before, so that changes may have been missed.
     was_open: bool,
+    /// The resources that are followed.
     uris: BTreeSet<String>,
 }
 
@@ -48,17 +52,32 @@ enum State {
     /// Not asked yet.
     #[default]
     Off,
-    /// Nothing to listen to, or a server that cannot.
+    /// Nothing to listen to.
+    Idle,
+    /// The server cannot.
     Never,
     Waiting {
         until: Time,
     },
     Asked {
         id: u64,
+        way: Way,
     },
     Open {
         id: u64,
+        since: Time,
     },
+}
+
+/// How far the request is on its way.
+#[derive(Debug)]
+enum Way {
+    /// Its frame, of this number in the outbox, is not begun.
+    Queued {
+        frame: u64,
+    },
+    Handed(Handover),
+    Dispatched,
 }
 
 impl Listen {
@@ -71,61 +90,113 @@ impl Listen {
 
     fn id(&self) -> Option<u64> {
         match self.state {
-            State::Asked { id } | State::Open { id } => Some(id),
+            State::Asked { id, .. } | State::Open { id, .. } => Some(id),
             _ => None,
+        }
+    }
+
+    /// The stream's id, if the server has the request, or may have it.
+    fn live_id(&self) -> Option<u64> {
+        match &self.state {
+            State::Asked { id, way } => match way {
+                Way::Queued { .. } => None,
+                Way::Handed(handover) => handover.is_begun().then_some(*id),
+                Way::Dispatched => Some(*id),
+            },
+            State::Open { id, .. } => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// The transport took its first byte.
+    pub(super) fn dispatched(&mut self) {
+        self.move_on(Way::Dispatched);
+    }
+
+    /// The transport has its frame.
+    pub(super) fn handed(&mut self, handover: &Handover) {
+        self.move_on(Way::Handed(handover.clone()));
+    }
+
+    fn move_on(&mut self, to: Way) {
+        if let State::Asked { way, .. } = &mut self.state {
+            *way = to;
         }
     }
 }
 
 impl Connection {
-    /// Follows the resources of these URIs from now on; changes of them are [`Change::Resource`]. On legacy revisions
-    /// `resources/subscribe` is a request of its own.
+    /// Follows the resources of these URIs from now on, the first [`MAX_SUBSCRIPTIONS`] of them; changes of them are
+    /// [`Change::Resource`]. On legacy revisions `resources/subscribe` is a request of its own.
     ///
     /// Source: 2026-07-28, `basic/patterns/subscriptions`, "Notification Filter".
     pub fn follow(&mut self, uris: impl IntoIterator<Item = String>) {
-        self.listen.uris = uris.into_iter().take(MAX_SUBSCRIPTIONS).collect();
-        if let Some(id) = self.listen.id() {
-            self.cancel(id);
+        let uris: BTreeSet<String> = uris.into_iter().take(MAX_SUBSCRIPTIONS).collect();
+        if uris == self.listen.uris || self.is_closed() {
+            return;
         }
-        self.listen.state = State::Off;
+        self.listen.uris = uris;
+        if matches!(self.listen.state, State::Never) {
+            return;
+        }
+        self.stop_listening();
         if let Some(session) = self.known_session().cloned() {
             self.listen(&session);
         }
     }
 
+    /// Takes the request for the stream back, or ends the stream.
+    fn stop_listening(&mut self) {
+        match std::mem::take(&mut self.listen.state) {
+            State::Asked {
+                way: Way::Queued { frame },
+                ..
+            } => self.outbox.withdraw(frame),
+            State::Asked {
+                id,
+                way: Way::Handed(handover),
+            } if handover.withdraw() => self.hang_up(id),
+            State::Asked { id, .. } | State::Open { id, .. } => self.cancel(id),
+            State::Off | State::Idle | State::Never | State::Waiting { .. } => {}
+        }
+    }
+
     /// Opens the stream, if there is anything to listen to.
     pub(super) fn listen(&mut self, session: &Session) {
-        let idle = matches!(self.listen.state, State::Off | State::Waiting { .. });
+        let idle = matches!(
+            self.listen.state,
+            State::Off | State::Idle | State::Waiting { .. }
+        );
         if session.revision.is_legacy() || !idle {
             return;
         }
         let kinds: Vec<&'static str> = announced(session).iter().map(|(key, _)| *key).collect();
         if kinds.is_empty() && self.listen.uris.is_empty() {
-            self.listen.state = State::Never;
+            self.listen.state = State::Idle;
             return;
         }
         let filter = wire::listen_filter(
             kinds.into_iter(),
             self.listen.uris.iter().map(String::as_str),
         );
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.new_id();
         let frame = wire::Request {
             id,
             method: "subscriptions/listen",
             params: None,
             members: &[("notifications", filter.as_bytes())],
-            meta: self.meta(),
+            meta: &self.meta,
             token: false,
         }
         .frame();
         if frame.len() - 1 > self.config.limits.max_outbound_frame_bytes {
-            self.listen.state = State::Never;
+            self.listen.state = State::Idle;
             return;
         }
         let route = self.route_of("subscriptions/listen");
-        self.send(frame, Purpose::Request(id), route);
-        self.listen.state = State::Asked { id };
+        let frame = self.send(frame, Purpose::Listen(id), route);
+        let way = Way::Queued { frame };
+        self.listen.state = State::Asked { id, way };
     }
 
     /// Opens the stream again, once its pause is over.
@@ -142,6 +213,11 @@ impl Connection {
         self.listen.id() == Some(id)
     }
 
+    /// Whether request `id` is the stream, and the server has it, or may have it.
+    pub(super) fn is_live_listen(&self, id: u64) -> bool {
+        self.listen.live_id() == Some(id)
+    }
+
     /// The stream was answered, which ends it.
     pub(super) fn listen_answered(&mut self, now: Time, answer: Result<Reply, ErrorObject>) {
         if let Some(id) = self.listen.id() {
@@ -155,6 +231,11 @@ impl Connection {
 
     /// The stream ended; it is opened again after a pause.
     pub(super) fn listen_ended(&mut self, now: Time) {
+        if let State::Open { since, .. } = self.listen.state
+            && now.since(since) >= LONG_ENOUGH
+        {
+            self.listen.failures = 0;
+        }
         let doubled = FIRST_PAUSE.saturating_mul(1 << self.listen.failures.min(16));
         let pause = doubled.min(LONGEST_PAUSE);
         // Servers that went together must not be asked together: up to a quarter more, spread by the id.
@@ -175,12 +256,14 @@ impl Connection {
             "notifications/resources/updated" => {
                 let uri = params.and_then(|params| params.member("uri"));
                 match uri.as_ref().and_then(Json::string) {
-                    Some(uri) => Change::Resource(uri.into_owned()),
-                    None => return,
+                    Some(uri) if uri.len() <= MAX_CHANGED_URI_BYTES => {
+                        Change::Resource(uri.into_owned())
+                    }
+                    _ => return,
                 }
             }
             "notifications/subscriptions/acknowledged" => {
-                self.acknowledged(params);
+                self.acknowledged(now, params);
                 return;
             }
             "notifications/cancelled" => {
@@ -197,29 +280,39 @@ impl Connection {
             }
             _ => return,
         };
-        // On modern revisions nothing is told but on a stream that was asked for and acknowledged.
-        if self.is_modern() && !self.is_subscribed(params) {
+        // On modern revisions nothing is told but on a stream that was asked for it, and acknowledged.
+        if self.is_modern() && !self.is_subscribed(params, &change) {
             return;
         }
         self.changed(change);
     }
 
-    fn is_subscribed(&self, params: Option<&Json>) -> bool {
-        let State::Open { id } = self.listen.state else {
+    fn is_subscribed(&self, params: Option<&Json>, change: &Change) -> bool {
+        let State::Open { id, .. } = self.listen.state else {
             return false;
         };
-        names_subscription(params, id)
+        let asked_for = match change {
+            // What changed may be a part of what is followed.
+            Change::Resource(_) => !self.listen.uris.is_empty(),
+            list => self
+                .known_session()
+                .is_some_and(|session| announced(session).iter().any(|(_, one)| one == list)),
+        };
+        asked_for && names_subscription(params, id)
     }
 
-    fn acknowledged(&mut self, params: Option<&Json>) {
-        let State::Asked { id } = self.listen.state else {
-            return;
-        };
-        if !names_subscription(params, id) {
+    fn acknowledged(&mut self, now: Time, params: Option<&Json>) {
+        if matches!(self.listen.state, State::Open { .. }) {
             return;
         }
-        self.listen.state = State::Open { id };
-        self.listen.failures = 0;
+        let Some(id) = self
+            .listen
+            .live_id()
+            .filter(|id| names_subscription(params, *id))
+        else {
+            return;
+        };
+        self.listen.state = State::Open { id, since: now };
         if std::mem::replace(&mut self.listen.was_open, true) {
             // Whatever changed while nobody listened was missed.
             let missed = self
@@ -240,10 +333,8 @@ impl Connection {
         let id = params
             .member("requestId")
             .and_then(|id| id.as_str().parse::<u64>().ok());
-        if id.is_some() && id == self.listen.id() {
-            if let Some(id) = id {
-                self.hang_up(id);
-            }
+        if let Some(id) = id.filter(|id| self.is_live_listen(*id)) {
+            self.hang_up(id);
             self.listen_ended(now);
         }
     }

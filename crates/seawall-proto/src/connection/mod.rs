@@ -11,21 +11,21 @@
 //! **Invariant:** the first terminal reason is the only one.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Inbound, Malformed, Noise, Reply, classify, for_each_element};
-use crate::limits::{Limits, MAX_WAITING_DIAGNOSTICS};
-use crate::mcp::{Catalog, ClientCapabilities, InputMethod, Revision};
+use crate::limits::MAX_WAITING_DIAGNOSTICS;
+use crate::mcp::{Catalog, Revision};
 use crate::outcome::Outcome;
 
 mod calls;
+mod close;
+mod config;
 mod error;
+mod event;
 mod exchange;
 mod handover;
 mod handshake;
@@ -33,7 +33,9 @@ mod inputs;
 mod ledger;
 mod legs;
 mod listen;
+mod listing;
 mod outbox;
+mod refusal;
 mod request;
 mod stats;
 mod time;
@@ -42,10 +44,10 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use error::{
-    BetweenLegs, CallError, CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step,
-    Unfinished,
-};
+pub use close::{CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step};
+pub use config::{Binding, ClientConfig, Era, ToolsNeed};
+pub use error::{BetweenLegs, CallError, Unfinished};
+pub use event::{Event, Session};
 pub use exchange::{ExchangeFault, Order, Transmit, TransmitKind};
 pub use handover::Handover;
 pub use inputs::InputId;
@@ -55,164 +57,15 @@ pub use request::Route;
 pub use stats::Stats;
 pub use time::Time;
 
-use handshake::{Listing, Ready};
+use exchange::Introduction;
+use handshake::{Exchange, Ready};
 use inputs::Inputs;
 use ledger::Calls;
 use listen::Listen;
+use listing::Listing;
 use outbox::{Outbox, Purpose};
 use request::Request;
 use wire::Meta;
-
-/// What a client connection is made of.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ClientConfig {
-    /// The bounds.
-    pub limits: Limits,
-    /// Which revisions are spoken (K7).
-    pub era: Era,
-    /// The revision with a handshake that the configuration pins, if any (K7).
-    pub pin: Option<Revision>,
-    /// How messages travel.
-    pub binding: Binding,
-    /// What the host supplies when the server asks: exactly this is declared (S2).
-    pub capabilities: ClientCapabilities,
-    /// Whether a server without tools is of use.
-    pub tools: ToolsNeed,
-    /// Bounds a call whose progress restarts its timeout; the timeout itself if that is longer (O4). Default: zero,
-    /// which leaves progress without effect.
-    pub max_total_timeout: Duration,
-    /// The version that `initialize` discloses beside the name `seawall` (S1).
-    pub version: &'static str,
-    /// Whether diagnostics are wanted; without them, events carry none.
-    pub diagnostics: bool,
-}
-
-impl ClientConfig {
-    /// The defaults: [`Limits::default`], legacy over a stream, nothing supplied, tools required, no diagnostics.
-    #[must_use]
-    pub fn new(version: &'static str) -> Self {
-        Self {
-            limits: Limits::default(),
-            era: Era::Legacy,
-            pin: None,
-            binding: Binding::Stream,
-            capabilities: ClientCapabilities::default(),
-            tools: ToolsNeed::Required,
-            max_total_timeout: Duration::ZERO,
-            version,
-            diagnostics: false,
-        }
-    }
-}
-
-/// Which revisions are spoken (K7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Era {
-    /// Those with an `initialize` handshake.
-    Legacy,
-    /// The stateless one, 2026-07-28.
-    Modern,
-    /// Whichever the server speaks: it is probed, and a recognised modern error never falls back (S3).
-    Auto,
-}
-
-/// How messages travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Binding {
-    /// One stream each way, as over stdio.
-    Stream,
-    /// Each message in an exchange of its own, as over HTTP.
-    Http,
-}
-
-/// Whether a server without tools is of use (S1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ToolsNeed {
-    /// No: the connect fails.
-    Required,
-    /// Yes: its catalog is empty.
-    Optional,
-}
-
-/// What a server said of itself in the handshake.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Session {
-    /// The negotiated revision.
-    pub revision: Revision,
-    /// `capabilities`, unchanged.
-    pub capabilities: Json,
-    /// `serverInfo`, unchanged, if present: for display only.
-    pub server_info: Option<Json>,
-    /// `instructions`, unchanged, if present: the server's text.
-    pub instructions: Option<Json>,
-}
-
-/// What happened, for the driver. Debug hides what the server wrote.
-#[non_exhaustive]
-pub enum Event {
-    /// The handshake is over; the catalog is there.
-    Ready,
-    /// The session ended; [`Connection::close_reason`] says why.
-    Closed,
-    /// A line was noise (S6). Told only if diagnostics are wanted.
-    Noise {
-        /// Why.
-        kind: Noise,
-        /// The line: remote text, to be redacted before it is cut.
-        line: Bytes,
-    },
-    /// An error that answers no request. Told only if diagnostics are wanted.
-    UncorrelatedError(ErrorObject),
-    /// A JSON-RPC error that failed a request of ours. Told only if diagnostics are wanted.
-    RemoteError(ErrorObject),
-    /// A line of the server's log: the parameters of `notifications/message`, remote text. Told only if diagnostics are
-    /// wanted.
-    Log(Json),
-    /// The server asks for something; [`Connection::supply`] answers.
-    Input {
-        /// Which one.
-        id: InputId,
-        /// What for.
-        method: InputMethod,
-        /// The request's parameters, unchanged.
-        params: Option<Json>,
-    },
-    /// Nobody waits for this input any longer.
-    InputWithdrawn {
-        /// Which one.
-        id: InputId,
-    },
-    /// The server says that something of it changed.
-    Changed(Change),
-    /// The tool list was read again; [`Connection::catalog`] is the new one.
-    Relisted(Arc<Catalog>),
-    /// The tool list could not be read again; the old one stays.
-    RelistFailed(CloseReason),
-}
-
-impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ready => f.write_str("Ready"),
-            Self::Closed => f.write_str("Closed"),
-            Self::Noise { kind, line } => write!(f, "Noise({kind:?}, {} bytes)", line.len()),
-            Self::UncorrelatedError(error) => write!(f, "UncorrelatedError({error:?})"),
-            Self::RemoteError(error) => write!(f, "RemoteError({error:?})"),
-            Self::Log(params) => write!(f, "Log({} bytes)", params.len()),
-            Self::Input { id, method, .. } => write!(f, "Input({id:?}, {method:?})"),
-            Self::InputWithdrawn { id } => write!(f, "InputWithdrawn({id:?})"),
-            Self::Changed(Change::Resource(_)) => f.write_str("Changed(Resource)"),
-            Self::Changed(change) => write!(f, "Changed({change:?})"),
-            Self::Relisted(catalog) => write!(f, "Relisted({} tools)", catalog.tools().len()),
-            Self::RelistFailed(reason) => write!(f, "RelistFailed({reason:?})"),
-        }
-    }
-}
 
 /// Where a session stands. A variant holds what that stage has, and nothing else.
 #[derive(Debug)]
@@ -240,49 +93,21 @@ pub struct Connection {
     outbox: Outbox,
     calls: Calls,
     next_id: u64,
-    /// Whether the transport took the first byte of the handshake request under way, and when that must be answered.
+    /// The handshake request under way, or the last one.
     exchange: Exchange,
     /// What every request says of itself: nothing on legacy revisions.
     meta: Meta,
     inputs: Inputs,
     listen: Listen,
-    /// `notifications/initialized`, on its way over a transport of exchanges: nothing may overtake it.
-    introducing: Option<u64>,
+    /// `notifications/initialized`, over a transport of exchanges.
+    introducing: Option<Introduction>,
+    /// Replies and cancellations whose exchanges are not over.
+    asides: usize,
+    /// How many sessions were made after the first (T3).
+    sessions: u32,
     orders: VecDeque<Order>,
     events: VecDeque<Event>,
     stats: Stats,
-}
-
-/// The handshake request under way.
-#[derive(Debug, Clone, Default)]
-struct Exchange {
-    request: u64,
-    dispatched: bool,
-    handover: Option<Handover>,
-    deadline: Option<Time>,
-    /// The status that its answer came with.
-    status: Option<u16>,
-    /// When a busy server is asked again.
-    again_at: Option<Time>,
-    /// Whether it was asked again because the server named the revision that it had refused.
-    retried: bool,
-}
-
-impl Exchange {
-    fn of(request: u64) -> Self {
-        Self {
-            request,
-            ..Self::default()
-        }
-    }
-
-    fn is_dispatched(&self) -> bool {
-        self.dispatched || self.handover.as_ref().is_some_and(Handover::is_begun)
-    }
-
-    fn awaits_answer(&self) -> bool {
-        self.is_dispatched() && self.deadline.is_some()
-    }
 }
 
 impl Connection {
@@ -292,7 +117,7 @@ impl Connection {
     #[must_use]
     pub fn client(now: Time, config: ClientConfig) -> Self {
         let mut connection = Self {
-            outbox: Outbox::new(config.limits.queue_capacity),
+            outbox: Outbox::new(config.binding, config.limits.queue_capacity),
             calls: Calls::default(),
             stage: Stage::Initializing { since: now },
             next_id: 1,
@@ -301,6 +126,8 @@ impl Connection {
             inputs: Inputs::default(),
             listen: Listen::default(),
             introducing: None,
+            asides: 0,
+            sessions: 0,
             orders: VecDeque::new(),
             events: VecDeque::new(),
             stats: Stats::default(),
@@ -382,9 +209,9 @@ impl Connection {
         frame_bytes: usize,
         answer: Result<Reply, ErrorObject>,
     ) {
-        if ours == self.exchange.request && self.exchange.awaits_answer() {
+        if self.exchange.awaits(ours) {
             self.handshake_answer(now, answer);
-        } else if self.is_listen(ours) {
+        } else if self.is_live_listen(ours) {
             self.listen_answered(now, answer);
         } else if !self.finish(now, ours, frame_bytes, answer) {
             self.stats.stray_replies += 1;
@@ -404,6 +231,7 @@ impl Connection {
             outbox,
             calls,
             exchange,
+            listen,
             stats,
             ..
         } = self;
@@ -411,12 +239,11 @@ impl Connection {
         outbox.written(bytes, |purpose, length| {
             stats.frames_out += 1;
             stats.longest_frame_out = stats.longest_frame_out.max(length - 1);
-            if let Purpose::Request(id) = purpose {
-                if id == exchange.request {
-                    exchange.dispatched = true;
-                } else {
-                    calls.dispatched(id);
-                }
+            match purpose {
+                Purpose::Request(id) => calls.dispatched(id),
+                Purpose::Handshake(id) => exchange.dispatched(id),
+                Purpose::Listen(_) => listen.dispatched(),
+                _ => {}
             }
         });
     }
@@ -426,10 +253,19 @@ impl Connection {
         if self.outbox.room_by().is_some_and(|by| by <= now) {
             self.close(CloseReason::ReplyBlocked);
         }
+        if self.introducing.as_ref().is_some_and(|one| one.by <= now)
+            && let Some(key) = self.introducing.take().and_then(|one| one.key)
+        {
+            // Nothing waits for ever for a server that does not say whether it heard.
+            self.hang_up(key);
+        }
         if self.exchange.deadline.is_some_and(|by| by <= now) {
             self.exchange_expired(now);
-        } else if self.exchange.again_at.is_some_and(|at| at <= now) {
-            self.exchange.again_at = None;
+        } else if self
+            .exchange
+            .rests_until()
+            .is_some_and(|until| until <= now)
+        {
             self.ask_again(now);
         }
         self.listen_again(now);
@@ -461,7 +297,8 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Time> {
         [
             self.exchange.deadline,
-            self.exchange.again_at,
+            self.exchange.rests_until(),
+            self.introducing.as_ref().map(|one| one.by),
             self.listen.next(),
             self.calls.next_deadline(),
             self.outbox.room_by(),
@@ -573,6 +410,7 @@ impl Connection {
         let step = self.step();
         self.outbox.clear();
         self.exchange = Exchange::default();
+        self.introducing = None;
         self.inputs.clear();
         self.listen = Listen::default();
         self.orders.clear();
@@ -622,13 +460,19 @@ impl Connection {
         id
     }
 
-    fn meta(&self) -> &Meta {
-        &self.meta
+    /// Whether requests have headers that say what they are (T2).
+    fn has_routes(&self) -> bool {
+        self.config.binding == Binding::Http && self.meta.is_modern()
     }
 
-    /// What goes into the headers of `request`, where the transport has some.
+    /// What goes into the headers of `request`, where it has some.
     fn route(&self, request: &Request) -> Option<Box<Route>> {
-        let http = self.config.binding == Binding::Http;
-        http.then(|| request.route(self.catalog().map(Arc::as_ref)))
+        self.has_routes()
+            .then(|| request.route(self.catalog().map(Arc::as_ref)))
+    }
+
+    /// What goes into the headers of a request of ours, where it has some.
+    fn route_of(&self, method: &str) -> Option<Box<Route>> {
+        self.has_routes().then(|| Route::of_method(method))
     }
 }

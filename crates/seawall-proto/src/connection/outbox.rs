@@ -1,10 +1,13 @@
 //! Frames on their way out, and the moment at which each one begins.
 //!
+//! Over one stream all of them go in one lane, in order. Where each message goes by itself they need no order, and what
+//! may not wait behind others has a lane of its own, so that the next one is found without a walk.
+//!
 //! **Invariant:** a frame is begun when the transport took its first byte, and only then; a begun frame is finished.
 
 use std::collections::VecDeque;
 
-use super::{Route, Time};
+use super::{Binding, Route, Time};
 
 /// Counted against the byte budget for each frame and each result held, beside its own bytes.
 pub(super) const ENTRY_OVERHEAD_BYTES: usize = 128;
@@ -12,8 +15,12 @@ pub(super) const ENTRY_OVERHEAD_BYTES: usize = 128;
 /// What a frame is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The request with this id.
+    /// The handshake request with this id, or one that reads the list again.
+    Handshake(u64),
+    /// The request with this id: a leg of a call.
     Request(u64),
+    /// The stream of changes, request of this id.
+    Listen(u64),
     /// An answer to a request of the server; it must find room by then (S7).
     Reply { room_by: Time },
     /// The cancellation of the request with this id (S8).
@@ -33,10 +40,25 @@ pub(super) struct Frame {
     pub(super) route: Option<Box<Route>>,
 }
 
+/// Who may go before whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Calls; over one stream, everything.
+    Main,
+    /// What makes a session: nothing else goes before it.
+    First,
+    /// Replies and cancellations, which wait for no room for requests.
+    Aside,
+}
+
 /// The frames not yet written whole, in order. The first `capacity` are the queue; the rest wait for room in it.
 #[derive(Debug)]
 pub(super) struct Outbox {
+    binding: Binding,
     frames: VecDeque<Frame>,
+    /// Empty over one stream, as is `aside`.
+    first: VecDeque<Frame>,
+    aside: VecDeque<Frame>,
     capacity: usize,
     /// How much of the first frame is written; it is begun once this is positive.
     written: usize,
@@ -47,9 +69,12 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(super) fn new(binding: Binding, capacity: usize) -> Self {
         Self {
+            binding,
             frames: VecDeque::new(),
+            first: VecDeque::new(),
+            aside: VecDeque::new(),
             capacity,
             written: 0,
             bytes: 0,
@@ -71,7 +96,13 @@ impl Outbox {
         if let Purpose::Reply { room_by } = purpose {
             self.replies.push_back((number, room_by));
         }
-        self.frames.push_back(Frame {
+        let lane = match (self.binding, purpose) {
+            (Binding::Stream, _) => Lane::Main,
+            (Binding::Http, Purpose::Handshake(_) | Purpose::Initialized) => Lane::First,
+            (Binding::Http, Purpose::Reply { .. } | Purpose::Cancel(_)) => Lane::Aside,
+            (Binding::Http, Purpose::Request(_) | Purpose::Listen(_)) => Lane::Main,
+        };
+        self.lane_mut(lane).push_back(Frame {
             number,
             bytes,
             purpose,
@@ -80,20 +111,35 @@ impl Outbox {
         number
     }
 
-    /// Takes out the first frame that may go, for a transport that sends each message by itself.
-    pub(super) fn take(&mut self, may_go: impl Fn(Purpose) -> bool) -> Option<Frame> {
-        let at = self.frames.iter().position(|frame| may_go(frame.purpose))?;
-        self.remove(at)
+    fn lane_mut(&mut self, lane: Lane) -> &mut VecDeque<Frame> {
+        match lane {
+            Lane::Main => &mut self.frames,
+            Lane::First => &mut self.first,
+            Lane::Aside => &mut self.aside,
+        }
     }
 
-    /// Whether a frame appended now would have to wait for room.
+    /// The lane that replies and cancellations wait in.
+    fn asides(&self) -> &VecDeque<Frame> {
+        match self.binding {
+            Binding::Stream => &self.frames,
+            Binding::Http => &self.aside,
+        }
+    }
+
+    /// Takes out the first frame of a lane, for a transport that sends each message by itself.
+    pub(super) fn take(&mut self, lane: Lane) -> Option<Frame> {
+        self.remove(lane, 0)
+    }
+
+    /// Whether a cancellation appended now would have to wait for room.
     pub(super) fn is_full(&self) -> bool {
-        self.frames.len() >= self.capacity
+        self.asides().len() >= self.capacity
     }
 
     /// Frames held, waiting ones included.
     pub(super) fn len(&self) -> usize {
-        self.frames.len()
+        self.frames.len() + self.first.len() + self.aside.len()
     }
 
     /// Bytes held, with the overhead of each frame.
@@ -129,26 +175,29 @@ impl Outbox {
             }
             taken -= left;
             self.written = 0;
-            self.remove(0);
+            self.remove(Lane::Main, 0);
         }
     }
 
     /// Takes back the frame of this number; a begun one stays, for half a frame would poison the stream.
     pub(super) fn withdraw(&mut self, number: u64) {
-        let found = self
-            .frames
-            .binary_search_by_key(&number, |frame| frame.number);
-        if let Ok(at) = found
-            && (at > 0 || self.written == 0)
-        {
-            self.remove(at);
+        for lane in [Lane::Main, Lane::First, Lane::Aside] {
+            let found = self
+                .lane_mut(lane)
+                .binary_search_by_key(&number, |frame| frame.number);
+            if let Ok(at) = found
+                && (at > 0 || self.written == 0)
+            {
+                self.remove(lane, at);
+                return;
+            }
         }
     }
 
     /// Takes back the cancellation of a request that was answered meanwhile; a begun one stays.
     pub(super) fn withdraw_cancel(&mut self, id: u64) {
         // A cancellation is queued only where there is room, so it never stands further back.
-        let mut queue = self.frames.iter().take(self.capacity);
+        let mut queue = self.asides().iter().take(self.capacity);
         if let Some(frame) = queue.find(|frame| frame.purpose == Purpose::Cancel(id)) {
             self.withdraw(frame.number);
         }
@@ -156,7 +205,7 @@ impl Outbox {
 
     /// When the first reply that still waits for room must have found it.
     pub(super) fn room_by(&self) -> Option<Time> {
-        let first_waiting = self.frames.get(self.capacity)?.number;
+        let first_waiting = self.asides().get(self.capacity)?.number;
         let at = self
             .replies
             .partition_point(|(number, _)| *number < first_waiting);
@@ -166,13 +215,15 @@ impl Outbox {
     /// Drops everything.
     pub(super) fn clear(&mut self) {
         self.frames = VecDeque::new();
+        self.first = VecDeque::new();
+        self.aside = VecDeque::new();
         self.replies = VecDeque::new();
         self.written = 0;
         self.bytes = 0;
     }
 
-    fn remove(&mut self, at: usize) -> Option<Frame> {
-        let frame = self.frames.remove(at)?;
+    fn remove(&mut self, lane: Lane, at: usize) -> Option<Frame> {
+        let frame = self.lane_mut(lane).remove(at)?;
         self.bytes -= frame.bytes.len() + ENTRY_OVERHEAD_BYTES;
         if let Purpose::Reply { .. } = frame.purpose {
             // Replies leave in their order: nothing withdraws one.

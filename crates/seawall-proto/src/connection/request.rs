@@ -6,7 +6,7 @@ use super::wire::{self, Meta};
 use crate::json::Json;
 use crate::mcp::Catalog;
 
-/// What a transport with headers puts into them beside the body (T2). Not encoded.
+/// What a transport with headers puts into them beside the body (T2). Not encoded; empty on revisions that have none.
 ///
 /// Source: 2026-07-28, `basic/transports/streamable-http`, "Standard Request Headers".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -108,10 +108,8 @@ impl Request {
                     .name
                     .as_deref()
                     .and_then(|name| catalog.and_then(|catalog| catalog.get(name)));
-                for param in tool.map(|tool| tool.header_params()).unwrap_or_default() {
-                    if let Some(value) = param.value(arguments) {
-                        route.params.push((param.name.clone(), value));
-                    }
+                if let Some(tool) = tool.filter(|tool| !tool.header_params().is_empty()) {
+                    route.params = tool.header_params().values(arguments);
                 }
             }
             Self::Other { method, params } => {

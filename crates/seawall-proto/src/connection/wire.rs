@@ -12,6 +12,13 @@ use crate::mcp::{ClientCapabilities, Revision};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Meta(String);
 
+/// The keys of [`Meta`].
+const OURS: [&str; 3] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
+
 impl Meta {
     pub(super) fn modern(
         revision: Revision,
@@ -27,8 +34,9 @@ impl Meta {
         ))
     }
 
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether requests say anything of themselves, as on the revisions without a handshake.
+    pub(super) fn is_modern(&self) -> bool {
+        !self.0.is_empty()
     }
 }
 
@@ -61,7 +69,7 @@ pub(super) struct Request<'a> {
     pub(super) method: &'a str,
     /// An object; its own `_meta` is kept, but for what ours says.
     pub(super) params: Option<&'a Json>,
-    /// Members of `params` beside those, each a JSON text.
+    /// Members of `params` beside those, or in their stead, each a JSON text.
     pub(super) members: &'a [(&'static str, &'a [u8])],
     pub(super) meta: &'a Meta,
     /// Whether the request's id is its progress token too (O4).
@@ -82,9 +90,10 @@ impl Request<'_> {
         if let Some(given) = self.params {
             given.children(|key, value| {
                 let Some(key) = key else { return };
-                if decode_string(key).text == "_meta" {
+                let name = decode_string(key).text;
+                if name == "_meta" {
                     theirs = Some(value);
-                } else {
+                } else if !self.members.iter().any(|(ours, _)| *ours == name) {
                     member(&mut params, key, value.as_bytes());
                 }
             });
@@ -114,13 +123,13 @@ impl Request<'_> {
                 let Some(key) = key else { return };
                 let decoded = decode_string(key).text;
                 let ours = (decoded == "progressToken" && self.token)
-                    || (decoded.starts_with("io.modelcontextprotocol/") && !self.meta.is_empty());
+                    || (self.meta.is_modern() && OURS.contains(&&*decoded));
                 if !ours {
                     member(&mut meta, key, value.as_bytes());
                 }
             });
         }
-        if !self.meta.is_empty() {
+        if self.meta.is_modern() {
             if !meta.is_empty() {
                 meta.push(b',');
             }

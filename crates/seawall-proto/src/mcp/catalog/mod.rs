@@ -12,7 +12,7 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
-pub use header::HeaderParam;
+pub use header::HeaderParams;
 pub use tool::{Tool, ToolFault, is_forbidden_in_name};
 
 /// All tools that a server listed, each checked. Never changes; a new listing is a new catalog.
@@ -42,6 +42,9 @@ pub enum CatalogFault {
     /// A page is not an object with an array `tools`.
     #[error("a page of its tool list has no `tools` array")]
     Page,
+    /// A page is a wish for another round, or of another kind that is not final (2026-07-28).
+    #[error("a page of its tool list is of a kind of result that it may not be")]
+    ResultType,
     /// `tools` or `nextCursor` stands twice in a page.
     #[error("a page of its tool list has the same key twice")]
     DuplicateKey,

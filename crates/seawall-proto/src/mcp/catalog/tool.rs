@@ -3,7 +3,7 @@
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 use super::Rules;
-use super::header::{HeaderParam, header_params};
+use super::header::HeaderParams;
 use crate::framing::Kind;
 use crate::json::{Json, decode_string};
 use crate::limits::Limits;
@@ -20,7 +20,7 @@ pub struct Tool {
     raw: Json,
     index: usize,
     document_bytes: usize,
-    header_params: Vec<HeaderParam>,
+    header_params: HeaderParams,
 }
 
 /// The rule that an entry breaks. It never repeats the entry's text.
@@ -111,9 +111,9 @@ impl Tool {
             });
         }
         let header_params = if rules.header_params {
-            header_params(&input_schema).map_err(|_| ToolFault::HeaderParam)?
+            HeaderParams::of(&input_schema).map_err(|_| ToolFault::HeaderParam)?
         } else {
-            Vec::new()
+            HeaderParams::default()
         };
         Ok(Self {
             name,
@@ -173,7 +173,7 @@ impl Tool {
 
     /// The arguments that go into headers too; none but over HTTP on 2026-07-28 (T2).
     #[must_use]
-    pub fn header_params(&self) -> &[HeaderParam] {
+    pub fn header_params(&self) -> &HeaderParams {
         &self.header_params
     }
 

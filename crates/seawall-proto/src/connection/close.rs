@@ -1,0 +1,323 @@
+//! Why a session ends: data in variants, one mapping to codes.
+//!
+//! Display texts are written here and hold nothing that a server wrote, except a revision that has a revision's form.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::ExchangeFault;
+use crate::json::Json;
+use crate::jsonrpc::Malformed;
+use crate::mcp::{CatalogFault, Revision};
+use crate::outcome::{ErrorCode, Outcome};
+
+/// A step of the handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// `server/discover`.
+    Discover,
+    /// `initialize`.
+    Initialize,
+    /// `tools/list`, one page of it, from 1.
+    ListTools {
+        /// The page.
+        page: usize,
+    },
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Discover => f.write_str("server/discover"),
+            Self::Initialize => f.write_str("initialize"),
+            Self::ListTools { page: 1 } => f.write_str("tools/list"),
+            Self::ListTools { page } => write!(f, "tools/list page {page}"),
+        }
+    }
+}
+
+/// How a child process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ExitReason {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+    /// It is gone; how is not known.
+    Unknown,
+}
+
+impl fmt::Display for ExitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Unknown => f.write_str("exited"),
+        }
+    }
+}
+
+/// What the two sides of a refused revision speak (S4). A permanent verdict.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RevisionRefusal {
+    /// What was proposed.
+    pub proposed: Revision,
+    /// Whether the configuration pins it.
+    pub pinned: bool,
+    /// What the server speaks, as far as it said so in the form of revisions.
+    pub offered: Vec<String>,
+    /// The JSON-RPC code, where the refusal was an error.
+    pub code: Option<i64>,
+    /// The error's data, unchanged, for whoever handles the verdict.
+    pub data: Option<Json>,
+}
+
+impl fmt::Display for RevisionRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<Revision> = self
+            .offered
+            .iter()
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        let lists_it = known.contains(&self.proposed);
+        // An error that names no revision, or one of ours, refuses the proposal; it says nothing about the others.
+        let of_ours =
+            |revision: &Revision| revision.is_legacy() || !self.proposed.is_legacy() || lists_it;
+        let refused = self.code.is_some() && (self.offered.is_empty() || known.iter().any(of_ours));
+        if lists_it {
+            write!(f, "it refused revision {}, which it lists", self.proposed)?;
+        } else if self.pinned {
+            write!(
+                f,
+                "it does not speak revision {}, which the configuration pins",
+                self.proposed
+            )?;
+        } else {
+            if refused {
+                write!(f, "it refused revision {}; Seawall speaks (", self.proposed)?;
+            } else if self.proposed.is_legacy() {
+                f.write_str("it speaks no revision with a handshake that Seawall speaks (")?;
+            } else {
+                f.write_str("it speaks no revision that Seawall speaks (")?;
+            }
+            for (at, revision) in Revision::LEGACY.iter().enumerate() {
+                write!(f, "{}{revision}", if at == 0 { "" } else { ", " })?;
+            }
+            if !self.proposed.is_legacy() {
+                write!(f, ", {}", self.proposed)?;
+            }
+            f.write_str(")")?;
+        }
+        match self.offered.as_slice() {
+            [] if self.code.is_some() => {}
+            [] if self.proposed.is_legacy() => {
+                f.write_str("; the revision that it named has not the form of one")?;
+            }
+            [] => f.write_str("; it names none that has the form of one")?,
+            offered => write!(f, "; it speaks {}", offered.join(", "))?,
+        }
+        if let Some(code) = self.code {
+            write!(f, " (JSON-RPC error {code})")?;
+        }
+        if lists_it {
+            return Ok(());
+        }
+        let newest_legacy = known.iter().filter(|revision| revision.is_legacy()).max();
+        match newest_legacy.or(known.first()) {
+            Some(revision) if revision.is_legacy() => {
+                write!(f, "; write \"protocol\": \"{revision}\"")?;
+                if self.pinned && self.proposed.is_legacy() {
+                    f.write_str(" or leave `protocol` out")?;
+                }
+                Ok(())
+            }
+            Some(_) => f.write_str("; write \"protocol\": \"modern\""),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a session ended. The first reason stays, and is what every pending and later call gets (S5).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The host closed it.
+    #[error("the connection was closed by its owner")]
+    ScopeClosed,
+    /// The child process ended.
+    #[error("its process {0}")]
+    ChildExited(ExitReason),
+    /// The server closed its output.
+    #[error("it closed its stdout")]
+    StdoutClosed,
+    /// The server closed its input, or the pipe to it broke.
+    #[error("it closed its stdin")]
+    StdinClosed,
+    /// Reading or writing failed in another way.
+    #[error("the pipe to it failed")]
+    TransportFailed,
+    /// The one stream that everything comes on is gone.
+    #[error("{}", .0.text)]
+    StreamLost(ExchangeFault),
+    /// The driver of the connection is gone, with its runtime.
+    #[error("the runtime that drove the connection is gone")]
+    DriverGone,
+    /// A tagged message breaks the protocol.
+    #[error("it sent a malformed message: {0}")]
+    Malformed(Malformed),
+    /// A frame is longer than `maxFrameBytes`.
+    #[error("it sent a frame of more than {limit} bytes (maxFrameBytes)")]
+    FrameTooLong {
+        /// The bound.
+        limit: usize,
+    },
+    /// A reply to it found no room in the queue within `requestTimeoutMs` (S7).
+    #[error("it does not read the replies to its own requests")]
+    ReplyBlocked,
+    /// A handshake exchange took longer than `handshakeTimeoutMs`.
+    #[error("it did not answer {step} within {limit_ms} ms (handshakeTimeoutMs)")]
+    HandshakeTimeout {
+        /// Which exchange.
+        step: Step,
+        /// The bound, in milliseconds.
+        limit_ms: u128,
+    },
+    /// A handshake exchange was answered with an error.
+    #[error("it answered {step} with JSON-RPC error {code}{}", era_hint(step))]
+    HandshakeRefused {
+        /// Which exchange.
+        step: Step,
+        /// The error's code.
+        code: i64,
+    },
+    /// Its answer to `initialize` breaks the protocol.
+    #[error("its answer to initialize {0}")]
+    Handshake(HandshakeFault),
+    /// Its answer to `server/discover` breaks the protocol.
+    #[error("its answer to server/discover {0}")]
+    Discovery(HandshakeFault),
+    /// The exchange of a handshake request brought no answer.
+    #[error("{step} failed: {}{}", .fault.text, era_hint(step))]
+    Exchange {
+        /// Which exchange.
+        step: Step,
+        /// What happened.
+        fault: ExchangeFault,
+    },
+    /// The two sides have no revision in common. Permanent.
+    #[error("{0}")]
+    Revision(Arc<RevisionRefusal>),
+    /// Its tool list cannot be used.
+    #[error("{0}")]
+    Catalog(CatalogFault),
+    /// A frame of the handshake is longer than `maxOutboundFrameBytes`.
+    #[error("the {step} request is longer than {limit} bytes (maxOutboundFrameBytes)")]
+    RequestTooLong {
+        /// Which exchange.
+        step: Step,
+        /// The bound.
+        limit: usize,
+    },
+}
+
+/// What is wrong with an answer to `initialize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandshakeFault {
+    /// It is not an object.
+    #[error("is not an object")]
+    NotAnObject,
+    /// A member that Seawall reads stands there twice.
+    #[error("has the same key twice")]
+    DuplicateKey,
+    /// The revision that it speaks is missing, or not one.
+    #[error("names no protocol version")]
+    NoVersion,
+    /// `capabilities` is missing or not an object.
+    #[error("has no capabilities")]
+    NoCapabilities,
+    /// It is a wish for another round, or of another kind that is not final.
+    #[error("is of a kind of result that it may not be")]
+    ResultType,
+    /// `capabilities` declares no tools.
+    #[error("declares no tools")]
+    NoTools,
+}
+
+impl CloseReason {
+    /// The class of this ending, for the connect or the calls that it fails.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::ScopeClosed
+            | Self::ChildExited(_)
+            | Self::StdoutClosed
+            | Self::StdinClosed
+            | Self::TransportFailed
+            | Self::DriverGone => ErrorCode::ConnectionClosed,
+            Self::HandshakeTimeout { .. } => ErrorCode::Timeout,
+            Self::Catalog(_) => ErrorCode::InvalidResponse,
+            Self::Exchange { fault, .. } | Self::StreamLost(fault) => fault.code,
+            Self::Malformed(_)
+            | Self::FrameTooLong { .. }
+            | Self::ReplyBlocked
+            | Self::HandshakeRefused { .. }
+            | Self::Handshake(_)
+            | Self::Discovery(_)
+            | Self::Revision(_)
+            | Self::RequestTooLong { .. } => ErrorCode::ProtocolError,
+        }
+    }
+
+    /// Whether trying again cannot help (S4).
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        matches!(self, Self::Revision(_))
+    }
+
+    /// The JSON-RPC code that the server refused the handshake with, if it did.
+    #[must_use]
+    pub fn json_rpc_code(&self) -> Option<i64> {
+        match self {
+            Self::HandshakeRefused { code, .. } => Some(*code),
+            Self::Revision(refusal) => refusal.code,
+            _ => None,
+        }
+    }
+
+    /// The status that the server refused with over HTTP, if it did.
+    #[must_use]
+    pub fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Exchange { fault, .. } => fault.status,
+            _ => None,
+        }
+    }
+
+    /// What became of the handshake request that this ended, where the reason alone tells.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::HandshakeRefused { .. } => Some(Outcome::ErrorResponse),
+            Self::Revision(refusal) if refusal.code.is_some() => Some(Outcome::ErrorResponse),
+            Self::Revision(_) | Self::Handshake(_) | Self::Discovery(_) | Self::Catalog(_) => {
+                Some(Outcome::Answered)
+            }
+            Self::Exchange { fault, .. } if matches!(fault.status, Some(401 | 403)) => {
+                Some(Outcome::ErrorResponse)
+            }
+            Self::RequestTooLong { .. } => Some(Outcome::NotSent),
+            _ => None,
+        }
+    }
+}
+
+/// Where a server that does not know `server/discover` may be reached.
+fn era_hint(step: &Step) -> &'static str {
+    match step {
+        Step::Discover => "; if it speaks an older revision, write \"protocol\": \"auto\"",
+        _ => "",
+    }
+}

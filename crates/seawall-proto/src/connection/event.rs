@@ -1,0 +1,87 @@
+//! What a connection tells its driver.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Change, CloseReason, InputId};
+use crate::json::Json;
+use crate::jsonrpc::{ErrorObject, Noise};
+use crate::mcp::{Catalog, InputMethod, Revision};
+
+/// What a server said of itself in the handshake.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Session {
+    /// The negotiated revision.
+    pub revision: Revision,
+    /// `capabilities`, unchanged.
+    pub capabilities: Json,
+    /// `serverInfo`, unchanged, if present: for display only.
+    pub server_info: Option<Json>,
+    /// `instructions`, unchanged, if present: the server's text.
+    pub instructions: Option<Json>,
+}
+
+/// What happened, for the driver. Debug hides what the server wrote.
+#[non_exhaustive]
+pub enum Event {
+    /// The handshake is over; the catalog is there.
+    Ready,
+    /// The session ended; [`Connection::close_reason`] says why.
+    Closed,
+    /// A line was noise (S6). Told only if diagnostics are wanted.
+    Noise {
+        /// Why.
+        kind: Noise,
+        /// The line: remote text, to be redacted before it is cut.
+        line: Bytes,
+    },
+    /// An error that answers no request. Told only if diagnostics are wanted.
+    UncorrelatedError(ErrorObject),
+    /// A JSON-RPC error that failed a request of ours. Told only if diagnostics are wanted.
+    RemoteError(ErrorObject),
+    /// A line of the server's log: the parameters of `notifications/message`, remote text. Told only if diagnostics are
+    /// wanted.
+    Log(Json),
+    /// The server asks for something; [`Connection::supply`] answers.
+    Input {
+        /// Which one.
+        id: InputId,
+        /// What for.
+        method: InputMethod,
+        /// The request's parameters, unchanged.
+        params: Option<Json>,
+    },
+    /// Nobody waits for this input any longer.
+    InputWithdrawn {
+        /// Which one.
+        id: InputId,
+    },
+    /// The server says that something of it changed.
+    Changed(Change),
+    /// The tool list was read again; [`Connection::catalog`] is the new one.
+    Relisted(Arc<Catalog>),
+    /// The tool list could not be read again; the old one stays.
+    RelistFailed(CloseReason),
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("Ready"),
+            Self::Closed => f.write_str("Closed"),
+            Self::Noise { kind, line } => write!(f, "Noise({kind:?}, {} bytes)", line.len()),
+            Self::UncorrelatedError(error) => write!(f, "UncorrelatedError({error:?})"),
+            Self::RemoteError(error) => write!(f, "RemoteError({error:?})"),
+            Self::Log(params) => write!(f, "Log({} bytes)", params.len()),
+            Self::Input { id, method, .. } => write!(f, "Input({id:?}, {method:?})"),
+            Self::InputWithdrawn { id } => write!(f, "InputWithdrawn({id:?})"),
+            Self::Changed(Change::Resource(_)) => f.write_str("Changed(Resource)"),
+            Self::Changed(change) => write!(f, "Changed({change:?})"),
+            Self::Relisted(catalog) => write!(f, "Relisted({} tools)", catalog.tools().len()),
+            Self::RelistFailed(reason) => write!(f, "RelistFailed({reason:?})"),
+        }
+    }
+}
