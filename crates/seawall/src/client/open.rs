@@ -67,7 +67,13 @@ fn reach(
         Some(client) => client.clone(),
         None => HttpClient::new().map_err(ErrorKind::Http)?,
     };
-    let mut redactor = Redactor::builder();
+    let headers_given = entry
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut redactor = Redactor::builder()
+        .address(&entry.url)
+        .headers(headers_given);
     let authorizer: Option<Arc<dyn Authorize>> =
         match (&entry.bearer_token, &entry.bearer_token_env) {
             (Some(token), Some(variable)) => {

@@ -65,7 +65,7 @@ pub(crate) fn is_credential_name(name: &str) -> bool {
 }
 
 /// Whether a text has the form of a token: a known beginning, or long, unbroken and mixed.
-pub(super) fn looks_like_credential(text: &str) -> bool {
+pub(crate) fn looks_like_credential(text: &str) -> bool {
     let known = |word: &str| {
         TOKEN_PREFIXES
             .iter()

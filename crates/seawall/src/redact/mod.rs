@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** one pass over the text whatever the number of secrets; whoever cuts a text redacts it first.
 
+mod address;
 mod forms;
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,9 @@ use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
+use url::Url;
 
-use crate::config::is_credential_name;
+use crate::config::{is_credential_name, looks_like_credential};
 
 /// What stands where a secret stood.
 pub const MARKER: &str = "[redacted]";
@@ -39,9 +41,16 @@ pub struct Redactor {
 enum Secrets {
     #[default]
     None,
-    Known(Arc<NFA>),
+    Known(Arc<Known>),
     /// They are too large to look for. Nothing may pass then.
     TooLarge,
+}
+
+/// What is looked for.
+struct Known {
+    automaton: NFA,
+    /// How many of the first patterns are secrets anywhere; the rest are only where no word runs on.
+    anywhere: usize,
 }
 
 impl Redactor {
@@ -56,13 +65,13 @@ impl Redactor {
     /// The text must be whole: a secret that was cut is not found.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let automaton = match &self.secrets {
+        let known = match &self.secrets {
             Secrets::None => return Cow::Borrowed(text),
             Secrets::TooLarge if text.is_empty() => return Cow::Borrowed(text),
             Secrets::TooLarge => return Cow::Borrowed(MARKER),
-            Secrets::Known(automaton) => automaton,
+            Secrets::Known(known) => known,
         };
-        let Some(found) = find(automaton, text.as_bytes()) else {
+        let Some(found) = known.find(text.as_bytes()) else {
             return Cow::Borrowed(MARKER);
         };
         if found.is_empty() {
@@ -95,10 +104,12 @@ impl fmt::Debug for Redactor {
 }
 
 /// Collects the secrets of a [`Redactor`].
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct RedactorBuilder {
     values: Vec<SecretString>,
     tokens: Vec<SecretString>,
+    /// Secrets only where they stand alone: a short value with its name.
+    pairs: Vec<SecretString>,
 }
 
 impl RedactorBuilder {
@@ -133,6 +144,28 @@ impl RedactorBuilder {
         self
     }
 
+    /// Adds what may be secret in an address: its user information and the Basic form of that, path segments that look
+    /// like a credential, and the values of its query, as they are sent and decoded. A value of fewer than
+    /// [`MIN_SECRET_CHARS`] characters is replaced only with its name, where no word runs on (R1, R2).
+    #[must_use]
+    pub fn address(mut self, url: &Url) -> Self {
+        let found = address::secrets(url);
+        self.values.extend(found.values);
+        self.pairs.extend(found.pairs);
+        self
+    }
+
+    /// Adds the values of those headers that hold a credential by their name or their form.
+    #[must_use]
+    pub fn headers<'a>(mut self, headers: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        for (name, value) in headers {
+            if is_credential_name(name) || looks_like_credential(value) {
+                self = self.secret(value);
+            }
+        }
+        self
+    }
+
     /// The redactor that knows these secrets.
     #[must_use]
     pub fn build(self) -> Redactor {
@@ -144,15 +177,23 @@ impl RedactorBuilder {
             .collect();
         needles.sort_by(|a, b| a.as_str().cmp(b.as_str()));
         needles.dedup_by(|a, b| a.as_str() == b.as_str());
-        if needles.is_empty() {
+        if needles.is_empty() && self.pairs.is_empty() {
             return Redactor::default();
         }
+        let anywhere = needles.iter().map(|needle| needle.as_bytes());
+        let alone = self
+            .pairs
+            .iter()
+            .map(|pair| pair.expose_secret().as_bytes());
         let built = NFA::builder()
             .match_kind(MatchKind::Standard)
-            .build(needles.iter().map(|needle| needle.as_bytes()));
+            .build(anywhere.chain(alone));
         Redactor {
             secrets: built.map_or(Secrets::TooLarge, |automaton| {
-                Secrets::Known(Arc::new(automaton))
+                Secrets::Known(Arc::new(Known {
+                    automaton,
+                    anywhere: needles.len(),
+                }))
             }),
         }
     }
@@ -165,26 +206,43 @@ impl fmt::Debug for RedactorBuilder {
     }
 }
 
-/// Where secrets stand, merged, in order. `None` if the search cannot be done.
-///
-/// At each byte only the longest secret that ends there counts, and it is the first that a state lists: the shorter
-/// ones lie inside it. So the work is one step per byte however many secrets nest, which the library's own iterator
-/// over overlapping matches does not give.
-fn find(automaton: &NFA, text: &[u8]) -> Option<Vec<(usize, usize)>> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    let mut state = automaton.start_state(Anchored::No).ok()?;
-    for (at, &byte) in text.iter().enumerate() {
-        state = automaton.next_state(Anchored::No, state, byte);
-        if !automaton.is_match(state) {
-            continue;
+impl Known {
+    /// Where secrets stand, merged, in order. `None` if the search cannot be done.
+    ///
+    /// At each byte only the longest secret that ends there counts, and it is the first that a state lists: the shorter
+    /// ones lie inside it. So the work is one step per byte however many secrets nest, which the library's own iterator
+    /// over overlapping matches does not give.
+    fn find(&self, text: &[u8]) -> Option<Vec<(usize, usize)>> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        let mut state = self.automaton.start_state(Anchored::No).ok()?;
+        for (at, &byte) in text.iter().enumerate() {
+            state = self.automaton.next_state(Anchored::No, state, byte);
+            if !self.automaton.is_match(state) {
+                continue;
+            }
+            let end = at + 1;
+            // Those that count only where they stand alone are few: an address has no more of them than parameters.
+            let longest = (0..self.automaton.match_len(state)).find_map(|index| {
+                let pattern = self.automaton.match_pattern(state, index);
+                let start = end.saturating_sub(self.automaton.pattern_len(pattern));
+                let counts = pattern.as_usize() < self.anywhere || stands_alone(text, start, end);
+                counts.then_some(start)
+            });
+            let Some(mut start) = longest else {
+                continue;
+            };
+            while let Some((earlier, _)) = found.pop_if(|(_, end)| *end >= start) {
+                start = start.min(earlier);
+            }
+            found.push((start, end));
         }
-        let end = at + 1;
-        let mut start =
-            end.saturating_sub(automaton.pattern_len(automaton.match_pattern(state, 0)));
-        while let Some((earlier, _)) = found.pop_if(|(_, end)| *end >= start) {
-            start = start.min(earlier);
-        }
-        found.push((start, end));
+        Some(found)
     }
-    Some(found)
+}
+
+/// Whether no word runs on before `start` or after `end`.
+fn stands_alone(text: &[u8], start: usize, end: usize) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    !before.is_some_and(is_word) && !text.get(end).is_some_and(is_word)
 }

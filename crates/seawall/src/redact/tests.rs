@@ -286,3 +286,75 @@ proptest! {
         let _ = knowing(&secret).redact_bytes_lossy(&bytes);
     }
 }
+
+fn of_address(url: &str) -> Redactor {
+    Redactor::builder()
+        .address(&url::Url::parse(url).unwrap())
+        .build()
+}
+
+/// R1: an address's user information goes, plain, percent-encoded and in its Basic form.
+#[test]
+fn user_information_and_its_basic_form_are_secrets() {
+    let redactor = of_address("wss://alice-the-user:s%40cret-pass@example.com/mcp");
+    for text in [
+        "s@cret-pass",
+        "s%40cret-pass",
+        "alice-the-user",
+        "Basic YWxpY2UtdGhlLXVzZXI6c0BjcmV0LXBhc3M=",
+    ] {
+        let said = redactor.redact(text);
+        assert!(said.contains(MARKER), "{text}: {said}");
+    }
+    assert!(
+        redactor
+            .redact("wss://example.com/mcp")
+            .contains("example.com")
+    );
+}
+
+/// R1: a path segment goes if it has the form of a credential, and stays otherwise.
+#[test]
+fn path_segments_that_look_like_credentials_are_secrets() {
+    let redactor = of_address("https://example.com/v1/sk-live0123456789abcdef/mcp");
+    assert_eq!(
+        redactor.redact("POST /v1/sk-live0123456789abcdef/mcp failed"),
+        "POST /v1/[redacted]/mcp failed"
+    );
+}
+
+/// R1, R2: a long query value goes wherever it stands, as sent and decoded; a short one only with its name, where no
+/// word runs on.
+#[test]
+fn query_values_are_secrets_short_ones_with_their_names() {
+    let redactor = of_address("https://example.com/mcp?v=2&k=long%20enough%2Bvalue&empty=");
+    assert_eq!(
+        redactor.redact("v=2 dev=2 v=23 v=2;"),
+        "[redacted] dev=2 v=23 [redacted];"
+    );
+    for text in [
+        "long enough+value",
+        "long%20enough%2Bvalue",
+        "long+enough%2bvalue",
+    ] {
+        assert_eq!(redactor.redact(text), MARKER, "{text}");
+    }
+    assert_eq!(redactor.redact("empty= 2 v"), "empty= 2 v");
+}
+
+/// R1: headers that hold a credential by their name or their form.
+#[test]
+fn credential_headers_are_secrets() {
+    let redactor = Redactor::builder()
+        .headers([
+            ("X-Api-Key", "just-a-long-word"),
+            ("X-Team", "blue-and-long"),
+            ("X-Other", "ghp_0123456789abcdefghij"),
+            ("Authorization", "Bearer the-real-thing"),
+        ])
+        .build();
+    assert_eq!(
+        redactor.redact("just-a-long-word blue-and-long ghp_0123456789abcdefghij the-real-thing"),
+        "[redacted] blue-and-long [redacted] [redacted]"
+    );
+}
