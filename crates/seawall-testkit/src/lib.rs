@@ -22,7 +22,7 @@ pub mod server;
 
 use std::time::Duration;
 
-pub use http_peer::{HttpAct, HttpPeer, HttpRequest};
+pub use http_peer::{HttpAct, HttpPeer, HttpRequest, TEST_ROOT, test_tls};
 pub use locate::server_path;
 pub use process::{
     ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,

@@ -144,3 +144,22 @@ proptest! {
         bodies::operations::run(&program);
     }
 }
+
+proptest! {
+    /// L3: the events of a stream are those of the standard's own steps, however it was chunked.
+    #[test]
+    fn events_are_the_standards(
+        head in any::<[u8; 2]>(),
+        pieces in prop::collection::vec(
+            prop_oneof![
+                5 => prop::sample::select(vec![
+                    "data", "data:", "data: ", "id: ", "retry: ", "event: ", ":", "\n", "\r", "\r\n", "\u{feff}", "1",
+                ]).prop_map(|text| text.as_bytes().to_vec()),
+                1 => prop::collection::vec(any::<u8>(), 0..6),
+            ],
+            0..80,
+        ),
+    ) {
+        bodies::sse::run(&[&head[..], &pieces.concat()].concat());
+    }
+}

@@ -104,7 +104,7 @@ impl EventStreamHttp {
                     }
                 }
             }
-            match ready!(self.lanes.poll_told(cx)) {
+            match ready!(self.lanes.poll_told(cx)).0 {
                 Told::Endpoint(url) => self.stage = Stage::Open(url),
                 Told::Event(event) => {
                     if matches!(event, HttpEvent::Closed { .. }) {

@@ -1,6 +1,7 @@
 //! The exchanges under way, and the posts that wait for room.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -10,23 +11,17 @@ use futures_util::stream::SelectAll;
 use super::control::{Control, Told};
 use super::exchange::Exchange;
 use super::limits::{MAX_IN_FLIGHT, MAX_SIDE_IN_FLIGHT};
-use super::{Handed, HttpEvent, Post};
+use super::{Handed, HttpEvent, Post, PostKind};
 use crate::web::Boxed;
 
 /// All exchanges with one server.
 pub(super) struct Lanes {
     exchanges: SelectAll<Exchange>,
     /// The posts among them.
-    posts: HashMap<u64, (LaneId, Arc<Control>)>,
+    posts: HashMap<u64, (PostKind, Arc<Control>)>,
     requests: Lane,
     /// Notifications and replies.
     side: Lane,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LaneId {
-    Requests,
-    Side,
 }
 
 struct Lane {
@@ -66,24 +61,17 @@ impl Lanes {
 
     /// Puts `post` behind those that wait.
     pub(super) fn wait(&mut self, post: Post) {
-        let lane = if post.kind.wants_reply() {
-            &mut self.requests
-        } else {
-            &mut self.side
-        };
-        lane.waiting.push_back(post);
+        self.lane(post.kind).waiting.push_back(post);
     }
 
     /// Begins what there is room for.
     pub(super) fn begin(&mut self, start: impl Fn(Post, Arc<Control>) -> Boxed<'static, ()>) {
-        for id in [LaneId::Side, LaneId::Requests] {
-            while let Some(post) = self.lane(id).next() {
-                let control = Arc::new(Control::behind(post.handover.clone()));
-                let key = post.key;
-                self.posts.insert(key, (id, Arc::clone(&control)));
-                let work = start(post, Arc::clone(&control));
-                self.exchanges.push(Exchange::new(Some(key), control, work));
-            }
+        while let Some(post) = self.side.next().or_else(|| self.requests.next()) {
+            let control = Arc::new(Control::behind(post.handover.clone()));
+            let key = post.key;
+            self.posts.insert(key, (post.kind, Arc::clone(&control)));
+            let work = start(post, Arc::clone(&control));
+            self.exchanges.push(Exchange::new(Some(key), control, work));
         }
     }
 
@@ -99,7 +87,7 @@ impl Lanes {
     }
 
     pub(super) fn hang_up(&mut self, key: u64) -> Handed {
-        if let Some(control) = self.remove(key) {
+        if let Some((_, control)) = self.remove(key) {
             return control.hang_up();
         }
         for lane in [&mut self.requests, &mut self.side] {
@@ -118,27 +106,32 @@ impl Lanes {
         }
     }
 
-    pub(super) fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
-        let Poll::Ready(Some(told)) = std::pin::Pin::new(&mut self.exchanges).poll_next(cx) else {
+    /// What came next, and of which kind the post was that ended with it.
+    pub(super) fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<(Told, Option<PostKind>)> {
+        let Poll::Ready(Some(told)) = Pin::new(&mut self.exchanges).poll_next(cx) else {
             return Poll::Pending;
         };
-        if let Told::Event(HttpEvent::Ended { key, .. } | HttpEvent::SessionLost { key }) = told {
-            self.remove(key);
-        }
-        Poll::Ready(told)
+        let ended = match told {
+            Told::Event(HttpEvent::Ended { key, .. } | HttpEvent::SessionLost { key }) => {
+                self.remove(key).map(|(kind, _)| kind)
+            }
+            _ => None,
+        };
+        Poll::Ready((told, ended))
     }
 
-    fn remove(&mut self, key: u64) -> Option<Arc<Control>> {
-        let (id, control) = self.posts.remove(&key)?;
-        let lane = self.lane(id);
+    fn remove(&mut self, key: u64) -> Option<(PostKind, Arc<Control>)> {
+        let (kind, control) = self.posts.remove(&key)?;
+        let lane = self.lane(kind);
         lane.under_way = lane.under_way.saturating_sub(1);
-        Some(control)
+        Some((kind, control))
     }
 
-    fn lane(&mut self, id: LaneId) -> &mut Lane {
-        match id {
-            LaneId::Requests => &mut self.requests,
-            LaneId::Side => &mut self.side,
+    fn lane(&mut self, kind: PostKind) -> &mut Lane {
+        if kind.wants_reply() {
+            &mut self.requests
+        } else {
+            &mut self.side
         }
     }
 }

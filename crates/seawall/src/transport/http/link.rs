@@ -22,6 +22,8 @@ pub(super) struct Link {
 struct Session {
     revision: Option<Revision>,
     id: Option<HeaderValue>,
+    /// The session was forgotten, and its owner does not know yet.
+    lost: bool,
 }
 
 impl Link {
@@ -29,6 +31,7 @@ impl Link {
         let session = Mutex::new(Session {
             revision: config.revision,
             id: None,
+            lost: false,
         });
         Self { config, session }
     }
@@ -69,7 +72,13 @@ impl Link {
         let mut session = self.session();
         if session.id.as_ref() == Some(id) {
             session.id = None;
+            session.lost = true;
         }
+    }
+
+    /// Whether a session was forgotten since this was asked last.
+    pub(super) fn take_lost(&self) -> bool {
+        std::mem::take(&mut self.session().lost)
     }
 
     /// The headers of a post, and the session id among them.

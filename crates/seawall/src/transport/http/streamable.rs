@@ -32,7 +32,7 @@ pub(crate) struct StreamableHttp {
 enum Listening {
     /// None: before the handshake, after the session was lost, or on a revision without one.
     No,
-    /// Once the next post ended, which is `notifications/initialized`: servers refuse a stream before it.
+    /// Once the next post after the handshake ended, `notifications/initialized`: servers refuse a stream before it.
     Soon,
     Now(Arc<Control>),
 }
@@ -70,7 +70,8 @@ impl StreamableHttp {
         self.lanes.finish(key);
     }
 
-    /// A handshake settled on `revision`. On a legacy one the server's own stream is opened once the next post ended.
+    /// A handshake settled on `revision`. On a legacy one the server's own stream is opened once the next post, which is
+    /// `notifications/initialized`, ended.
     pub(crate) fn negotiated(&mut self, revision: Revision) {
         self.link.negotiated(revision);
         self.stop_listening();
@@ -91,21 +92,21 @@ impl StreamableHttp {
                 let link = Arc::clone(link);
                 Box::pin(exchange(link, control, url, post, Replies::InAnswer))
             });
-            let Told::Event(event) = ready!(self.lanes.poll_told(cx)) else {
+            let (Told::Event(event), ended) = ready!(self.lanes.poll_told(cx)) else {
                 continue;
             };
             match &event {
-                HttpEvent::Ended { .. } if matches!(self.listening, Listening::Soon) => {
+                HttpEvent::Ended { .. }
+                    if matches!(self.listening, Listening::Soon)
+                        && ended != Some(PostKind::Initialize) =>
+                {
                     let control = Arc::new(Control::default());
                     let work = listen(Arc::clone(&self.link), Arc::clone(&control));
                     self.lanes
                         .begin_stream(Arc::clone(&control), Box::pin(work));
                     self.listening = Listening::Now(control);
                 }
-                // Only if no other session took its place meanwhile.
-                HttpEvent::SessionLost { .. } if self.link.session_id().is_none() => {
-                    self.stop_listening();
-                }
+                HttpEvent::SessionLost { .. } if self.link.take_lost() => self.stop_listening(),
                 _ => {}
             }
             return Poll::Ready(event);

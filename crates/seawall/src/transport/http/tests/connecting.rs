@@ -30,6 +30,44 @@ async fn unreachable_server_is_not_sent() {
     assert!(matches!(unreached(&url).await, End::NotSent(_)));
 }
 
+/// T4: a certificate that nobody here trusts, or one for another name, ends it before anything is sent; a root that the
+/// caller trusts is enough.
+#[tokio::test]
+async fn certificates_are_verified() {
+    let peer = HttpPeer::start_tls(|_, _| vec![HttpAct::json(200, REPLY)]);
+    let untrusted = End::NotSent(HttpFault::Certificate);
+    assert_eq!(unreached(&peer.url("/")).await, untrusted);
+
+    let mut http = StreamableHttp::new(trusting(&peer.url("/")));
+    http.post(post(1, PostKind::Request));
+    assert_eq!(outcome(&mut http, 1).await, ended(&[(200, REPLY)], OK));
+
+    let other_name = format!("https://127.0.0.2:{}/", peer.address().port());
+    let mut http = StreamableHttp::new(trusting(&other_name));
+    http.post(post(1, PostKind::Request));
+    assert!(matches!(
+        outcome(&mut http, 1).await.end,
+        Some(End::NotSent(_))
+    ));
+    assert_eq!(peer.requests().len(), 1);
+}
+
+/// T4: a redirect from https to http is refused; nothing goes there.
+#[tokio::test]
+async fn redirect_to_cleartext_goes_nowhere() {
+    let clear = HttpPeer::start(|_, _| vec![HttpAct::json(200, REPLY)]);
+    let location = format!("location: {}", clear.url("/"));
+    let peer = HttpPeer::start_tls(move |_, _| vec![HttpAct::answer(308, &[&location], "")]);
+    let mut http = StreamableHttp::new(trusting(&peer.url("/")));
+    http.post(post(1, PostKind::Request));
+    let origin = Some(format!("http://{}", clear.address()));
+    assert_eq!(
+        outcome(&mut http, 1).await,
+        ended(&[], End::Redirect { origin })
+    );
+    assert_eq!(clear.connections(), 0);
+}
+
 /// T4: what the egress policy does not allow is never sent, not even looked up.
 #[tokio::test]
 async fn egress_policy_is_asked_before_the_first_byte() {

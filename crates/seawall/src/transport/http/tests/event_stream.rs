@@ -156,7 +156,7 @@ async fn stream_that_fails_closes_the_transport() {
 async fn hung_up_posts_tell_whether_they_went_out() {
     let peer = HttpPeer::start(|before, _| match before {
         0 => {
-            let mut acts = vec![HttpAct::Wait(Duration::from_millis(100))];
+            let mut acts = vec![HttpAct::Wait(Duration::from_millis(600))];
             acts.extend(open("/m"));
             acts.push(HttpAct::Hang);
             acts

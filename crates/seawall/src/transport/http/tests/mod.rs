@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use seawall_proto::connection::Handover;
 use seawall_proto::mcp::Revision;
-use seawall_testkit::{HttpAct, HttpPeer};
+use seawall_testkit::{HttpAct, HttpPeer, TEST_ROOT};
 
 use super::{
     End, EventStreamHttp, Handed, HttpConfig, HttpEvent, HttpFault, Post, PostKind, StreamableHttp,
@@ -22,6 +22,7 @@ mod connecting;
 mod event_stream;
 mod events;
 mod headers;
+mod http2;
 mod lanes;
 mod redirects;
 mod sessions;
@@ -46,6 +47,15 @@ fn modern(url: &str) -> HttpConfig {
     HttpConfig {
         revision: Some(Revision::V2026_07_28),
         ..config(url)
+    }
+}
+
+/// A modern configuration that trusts the servers of the test kit.
+fn trusting(url: &str) -> HttpConfig {
+    let client = HttpClient::builder().root_certificate(TEST_ROOT).build();
+    HttpConfig {
+        client: client.unwrap(),
+        ..modern(url)
     }
 }
 
