@@ -70,12 +70,9 @@ async fn serve(mut server: Server, number: usize, acts: &[Act], seen: &Mutex<Vec
     while let Some(Ok((request, respond))) = server.accept().await {
         // The connection goes on while the body is read.
         let body = {
-            let mut reading = std::pin::pin!(read(request));
-            loop {
-                tokio::select! {
-                    body = &mut reading => break body,
-                    _ = poll_fn(|cx| server.poll_closed(cx)) => return,
-                }
+            tokio::select! {
+                body = read(request) => body,
+                _ = poll_fn(|cx| server.poll_closed(cx)) => return,
             }
         };
         let at = {

@@ -1,7 +1,7 @@
 //! Against hostile servers, on loopback.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -32,11 +32,18 @@ const LONG: Duration = Duration::from_secs(20);
 const REPLY: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 const LIMIT: usize = 100_000;
 
+/// One client for all: it reads the system's certificates, which takes its time.
+static CLIENT: LazyLock<HttpClient> = LazyLock::new(|| HttpClient::new().unwrap());
+static TRUSTING: LazyLock<HttpClient> = LazyLock::new(|| {
+    let builder = HttpClient::builder().root_certificate(TEST_ROOT);
+    builder.build().unwrap()
+});
+
 fn config(url: &str) -> HttpConfig {
     HttpConfig {
         url: url.parse().unwrap(),
         headers: HeaderMap::new(),
-        client: HttpClient::new().unwrap(),
+        client: CLIENT.clone(),
         authorizer: None,
         max_frame_bytes: LIMIT,
         revision: None,
@@ -52,9 +59,8 @@ fn modern(url: &str) -> HttpConfig {
 
 /// A modern configuration that trusts the servers of the test kit.
 fn trusting(url: &str) -> HttpConfig {
-    let client = HttpClient::builder().root_certificate(TEST_ROOT).build();
     HttpConfig {
-        client: client.unwrap(),
+        client: TRUSTING.clone(),
         ..modern(url)
     }
 }
