@@ -40,7 +40,7 @@ impl Leader {
         Self {
             child,
             pid,
-            others: Others::default(),
+            others: Others::new(registration.token()),
             registration,
         }
     }
@@ -64,39 +64,41 @@ impl Leader {
 
     /// Looks who else of the tree lives, and remembers who left the group.
     pub(super) fn rest(&mut self) -> Rest {
-        self.others.look(self.pid)
+        self.others.rest(self.pinned())
     }
 
     /// Looks who left the group, and tells the watchdog of them.
     pub(super) fn look(&mut self) {
-        if self.sight() == Sight::Lost {
-            // The number may be another's by now, and so would be its children.
-            return;
-        }
-        self.rest();
+        self.others.look(self.pinned());
         self.registration.add(self.others.strays());
     }
 
     /// Signals everybody of the tree who is known.
     pub(super) fn signal(&mut self, signal: Signal) {
-        if self.sight() == Sight::Lost {
-            return;
-        }
-        self.others.look(self.pid);
-        // Whether it reached anybody shows in the next look.
-        kill_process_group(self.pid, signal).ok();
-        if getpgid(Some(self.pid)) != Ok(self.pid) {
-            // The leader itself moved to another group.
-            kill_process(self.pid, signal).ok();
+        let leader = self.pinned();
+        self.others.look(leader);
+        if let Some(pid) = leader {
+            // Whether it reached anybody shows in the next look.
+            kill_process_group(pid, signal).ok();
+            if getpgid(Some(pid)) != Ok(pid) {
+                // The leader itself moved to another group.
+                kill_process(pid, signal).ok();
+            }
         }
         self.others.signal(signal);
     }
 
-    /// Reaps it. Its exit must have been seen.
-    pub(super) fn reap(self) {
+    /// Its number while that is its own. Otherwise it may be another's by now, and so would be its group and children.
+    fn pinned(&self) -> Option<Pid> {
+        (self.sight() != Sight::Lost).then_some(self.pid)
+    }
+
+    /// Reaps it, and hands out who else may be there. Its exit must have been seen.
+    pub(super) fn reap(self) -> Others {
         let Self {
             mut child,
             registration,
+            others,
             ..
         } = self;
         // First: once it is reaped, its number may be another's.
@@ -104,6 +106,7 @@ impl Leader {
         if let Err(error) = child.try_wait() {
             tracing::debug!(%error, "a child was reaped by somebody else");
         }
+        others
     }
 }
 

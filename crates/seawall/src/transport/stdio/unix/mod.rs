@@ -3,6 +3,8 @@
 mod before_exec;
 mod leader;
 mod lookup;
+#[cfg(target_os = "linux")]
+mod mark;
 mod others;
 mod tree;
 mod watchdog;
@@ -56,6 +58,11 @@ pub(crate) fn spawn(launch: &Launch, server: &str) -> Result<StdioChild, SpawnEr
     if let Some(cwd) = &launch.cwd {
         command.current_dir(cwd);
     }
+    #[cfg(target_os = "linux")]
+    command.env(
+        mark::VARIABLE,
+        mark::Mark::new(registration.token()).value(std::env::var_os(mark::VARIABLE).as_deref()),
+    );
     registration.announce_before_exec(&mut command);
     let mut child = command
         .spawn()

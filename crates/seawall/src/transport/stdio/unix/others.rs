@@ -1,4 +1,7 @@
 //! Who else is there of a child's tree: the rest of its group, and descendants that left the group.
+//!
+//! Those who left are found by the living parents between them and the child, by a group or session that one of them
+//! leads, and, whoever their parents are by now, by the launch's mark in their environment.
 
 use rustix::process::{Pid, Signal};
 
@@ -14,23 +17,53 @@ pub(super) enum Rest {
 }
 
 /// The descendants that left the group, as far as they were seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Others {
+    #[cfg(target_os = "linux")]
+    mark: super::mark::Mark,
+    /// When the leader started. No descendant is older, so that only the younger are looked at for the mark.
+    #[cfg(target_os = "linux")]
+    since: u64,
     #[cfg(target_os = "linux")]
     strays: Vec<linux::Stray>,
 }
 
 #[cfg(target_os = "linux")]
 impl Others {
-    /// Looks who is there, and remembers who left the group. The leader must be unreaped.
-    pub(super) fn look(&mut self, leader: Pid) -> Rest {
+    /// The others of the launch of that number.
+    pub(super) fn new(token: u64) -> Self {
+        Self {
+            mark: super::mark::Mark::new(token),
+            since: 0,
+            strays: Vec::new(),
+        }
+    }
+
+    /// Looks whether anybody is there, twice before it says that nobody is: one pass over the table misses whoever was
+    /// forked behind it, and whoever is in the middle of an exec, without an environment for that moment.
+    pub(super) fn rest(&mut self, leader: Option<Pid>) -> Rest {
+        match self.look(leader) {
+            Rest::Gone => self.look(leader),
+            other => other,
+        }
+    }
+
+    /// Looks who is there, and remembers who left the group. The leader must be unreaped; `None` if its number may be
+    /// another's by now.
+    pub(super) fn look(&mut self, leader: Option<Pid>) -> Rest {
         let Some(processes) = linux::processes() else {
             return Rest::Unknown;
         };
-        let group = leader.as_raw_nonzero().get();
-        self.strays = linux::strays(&processes, group, &self.strays);
+        // No process has the number 0, and of the groups only the kernel's own.
+        let group = leader.map_or(0, |leader| leader.as_raw_nonzero().get());
+        if let Some(leader) = processes.iter().find(|process| process.pid == group) {
+            self.since = leader.started;
+        }
+        let (mark, since) = (&self.mark, self.since);
+        let marked = |process: &linux::Process| process.started >= since && mark.is_on(process.pid);
+        self.strays = linux::strays(&processes, group, &self.strays, marked);
         let member = |process: &linux::Process| {
-            process.group == group && process.pid != group && process.lives
+            group != 0 && process.group == group && process.pid != group && process.lives
         };
         if self.strays.is_empty() && !processes.iter().any(member) {
             Rest::Gone
@@ -54,8 +87,22 @@ impl Others {
 
 #[cfg(not(target_os = "linux"))]
 impl Others {
-    /// Looks whether anybody of the group lives. The leader must be unreaped and, for an answer other than `Alive`, dead.
-    pub(super) fn look(&mut self, leader: Pid) -> Rest {
+    /// The others of the launch of that number.
+    pub(super) fn new(_: u64) -> Self {
+        Self {}
+    }
+
+    /// Looks whether anybody is there.
+    pub(super) fn rest(&mut self, leader: Option<Pid>) -> Rest {
+        self.look(leader)
+    }
+
+    /// Looks whether anybody of the group lives. The leader must be unreaped and, for an answer other than `Alive`, dead;
+    /// `None` if its number may be another's by now.
+    pub(super) fn look(&mut self, leader: Option<Pid>) -> Rest {
+        let Some(leader) = leader else {
+            return Rest::Gone;
+        };
         // Elsewhere than on Linux a zombie is not counted as a member.
         match rustix::process::test_kill_process_group(leader) {
             Ok(()) => Rest::Alive,
@@ -86,9 +133,10 @@ mod linux {
         pub(super) pid: i32,
         pub(super) group: i32,
         pub(super) lives: bool,
-        parent: i32,
         /// In clock ticks since the boot; with `pid` it names one process for ever.
-        started: u64,
+        pub(super) started: u64,
+        parent: i32,
+        session: i32,
     }
 
     /// A descendant that left the group.
@@ -130,35 +178,58 @@ mod linux {
         all.iter().any(|process| process.pid == me).then_some(all)
     }
 
-    /// The living descendants of the group, of its leader and of the strays known before, that are not of the group.
-    pub(super) fn strays(all: &[Process], group: i32, known: &[Stray]) -> Vec<Stray> {
+    /// The living descendants of the group, of its leader, of the strays known before and of the `marked`, that are not
+    /// of the group. A `group` of 0 is nobody's.
+    pub(super) fn strays(
+        all: &[Process],
+        group: i32,
+        known: &[Stray],
+        marked: impl Fn(&Process) -> bool,
+    ) -> Vec<Stray> {
         let is_known = |process: &Process| {
             known
                 .iter()
                 .any(|stray| stray.pid == process.pid && stray.started == process.started)
         };
-        let mut family: Vec<i32> = all
-            .iter()
-            .filter(|process| process.pid == group || process.group == group || is_known(process))
-            .map(|process| process.pid)
-            .collect();
-        let mut next = 0;
-        while let Some(parent) = family.get(next).copied() {
-            next += 1;
-            for process in all {
-                if process.parent == parent && !family.contains(&process.pid) {
-                    family.push(process.pid);
-                }
+        let mut family = Vec::new();
+        for process in all {
+            let of_group = group != 0 && (process.pid == group || process.group == group);
+            if of_group || is_known(process) {
+                gather(all, process.pid, &mut family);
+            }
+        }
+        for process in all {
+            if process.lives && !family.contains(&process.pid) && marked(process) {
+                gather(all, process.pid, &mut family);
             }
         }
         all.iter()
-            .filter(|process| process.lives && process.group != group && process.pid != group)
-            .filter(|process| family.contains(&process.pid))
+            .filter(|process| process.lives && (group == 0 || process.group != group))
+            .filter(|process| process.pid != group && family.contains(&process.pid))
             .map(|process| Stray {
                 pid: process.pid,
                 started: process.started,
             })
             .collect()
+    }
+
+    /// Adds one, whoever descends from it by living parents, and the groups and sessions that these lead. The number of a
+    /// group or session is not given to a process as long as somebody is in it, so that whoever has it began it.
+    fn gather(all: &[Process], first: i32, family: &mut Vec<i32>) {
+        if family.contains(&first) {
+            return;
+        }
+        let mut next = family.len();
+        family.push(first);
+        while let Some(pid) = family.get(next).copied() {
+            next += 1;
+            for process in all {
+                let belongs = [process.parent, process.group, process.session].contains(&pid);
+                if belongs && !family.contains(&process.pid) {
+                    family.push(process.pid);
+                }
+            }
+        }
     }
 
     impl Process {
@@ -171,7 +242,7 @@ mod linux {
             Self::parse(pid, line.get(..length)?)
         }
 
-        /// `pid (name) state parent group …`; the name may hold anything, parentheses too.
+        /// `pid (name) state parent group session …`; the name may hold anything, parentheses too.
         pub(super) fn parse(pid: i32, line: &[u8]) -> Option<Self> {
             let name_end = line.iter().rposition(|byte| *byte == b')')?;
             let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
@@ -183,6 +254,7 @@ mod linux {
                 pid,
                 parent: i32::try_from(number(1)?).ok()?,
                 group: i32::try_from(number(2)?).ok()?,
+                session: i32::try_from(number(3)?).ok()?,
                 lives: !dead,
                 started: number(19)?,
             })

@@ -2,6 +2,8 @@
 
 mod end;
 mod host;
+#[cfg(target_os = "linux")]
+mod matrix;
 mod start;
 
 use std::ffi::OsString;

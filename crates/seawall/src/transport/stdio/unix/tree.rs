@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::super::{KILL_NOW_WAIT, KILL_WAIT, NotReaped, TERMINATE_WAIT};
 use super::leader::{Leader, Sight};
-use super::others::Rest;
+use super::others::{Others, Rest};
 use super::watchdog;
 
 /// The pauses between looks at what no signal tells: whether the rest of a group is gone.
@@ -54,7 +54,8 @@ impl ProcessTree {
     #[cfg(test)]
     pub(super) fn reaped_by_somebody_else(pid: u32) -> Self {
         let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        Self::with_life("demo", pid, Life::Unpinned(ExitReason::Unknown))
+        let others = Others::new(u64::MAX);
+        Self::with_life("demo", pid, Life::Unpinned(ExitReason::Unknown, others))
     }
 
     /// The child's process id. It stays the child's until [`end`](Self::end) succeeded.
@@ -114,8 +115,8 @@ impl ProcessTree {
         ended
     }
 
-    /// Looks who belongs to the tree by now. Whoever left the group can be found only while its parents live, and is
-    /// remembered from then on. On Linux it reads the process table, which takes some milliseconds.
+    /// Looks who belongs to the tree by now, and remembers who left the group: without the launch's mark they are found
+    /// only while their parents live. On Linux it reads the process table, which takes some milliseconds.
     pub(crate) fn look(&self) {
         if let Life::Child(leader) = &mut self.0.state().life {
             leader.look();
@@ -159,8 +160,8 @@ enum Life {
     /// Not reaped: its number is its own.
     Child(Leader),
     /// Reaped, and it could not be told whether the rest of its group was gone. Its number may be looked at, never
-    /// signalled.
-    Unpinned(ExitReason),
+    /// signalled; the others are known by themselves.
+    Unpinned(ExitReason, Others),
     /// Everybody is gone.
     Gone(ExitReason),
 }
@@ -187,12 +188,12 @@ impl State {
     /// How the child exited, once that is seen.
     fn exit(&mut self) -> Option<ExitReason> {
         match &self.life {
-            Life::Unpinned(exit) | Life::Gone(exit) => Some(*exit),
+            Life::Unpinned(exit, _) | Life::Gone(exit) => Some(*exit),
             Life::Child(leader) => match leader.sight() {
                 Sight::Running => None,
                 Sight::Exited(exit) => Some(exit),
                 Sight::Lost => {
-                    self.life = Life::Unpinned(ExitReason::Unknown);
+                    self.unpin(ExitReason::Unknown);
                     Some(ExitReason::Unknown)
                 }
             },
@@ -206,8 +207,9 @@ impl State {
         };
         let rest = match &mut self.life {
             Life::Child(leader) => leader.rest(),
-            Life::Unpinned(_) => match test_kill_process_group(pid) {
+            Life::Unpinned(_, others) => match test_kill_process_group(pid) {
                 Ok(()) => Rest::Alive,
+                Err(_) if others.rest(None) == Rest::Alive => Rest::Alive,
                 Err(_) => Rest::Gone,
             },
             Life::Gone(_) => Rest::Gone,
@@ -215,27 +217,34 @@ impl State {
         match rest {
             Rest::Alive => Left::Rest,
             Rest::Gone => {
-                self.reap(Life::Gone(exit));
+                if let Life::Child(leader) = std::mem::replace(&mut self.life, Life::Gone(exit)) {
+                    leader.reap();
+                }
                 Left::Nobody
             }
             Rest::Unknown => {
                 // Only once the leader is reaped can its group be told from itself: kill it while its number is certain.
                 self.signal(Signal::KILL);
-                self.reap(Life::Unpinned(exit));
+                self.unpin(exit);
                 Left::Rest
             }
         }
     }
 
-    fn reap(&mut self, after: Life) {
-        if let Life::Child(leader) = std::mem::replace(&mut self.life, after) {
-            leader.reap();
+    fn unpin(&mut self, exit: ExitReason) {
+        if let Life::Child(leader) = std::mem::replace(&mut self.life, Life::Gone(exit)) {
+            self.life = Life::Unpinned(exit, leader.reap());
         }
     }
 
     fn signal(&mut self, signal: Signal) {
-        if let Life::Child(leader) = &mut self.life {
-            leader.signal(signal);
+        match &mut self.life {
+            Life::Child(leader) => leader.signal(signal),
+            Life::Unpinned(_, others) => {
+                others.look(None);
+                others.signal(signal);
+            }
+            Life::Gone(_) => {}
         }
     }
 }
@@ -285,7 +294,7 @@ impl Tree {
     fn begin_stage(&self, grace: Duration) -> Instant {
         let mut state = self.state();
         if let (Stage::Untouched, Life::Child(leader)) = (state.stage, &mut state.life) {
-            // Whoever left the group can be found only while its parents live.
+            // Without the launch's mark, whoever left the group is found only while its parents live.
             leader.look();
         }
         match state.stage {
@@ -341,7 +350,7 @@ impl Tree {
             {
                 let mut state = self.state();
                 let left = state.look(self.pid);
-                if left == Left::Nobody || matches!(state.life, Life::Unpinned(_)) {
+                if left == Left::Nobody || matches!(state.life, Life::Unpinned(..)) {
                     return;
                 }
                 if left == Left::Rest {
@@ -381,7 +390,11 @@ pub(super) fn sweep() {
                 leader.signal(Signal::KILL);
                 waiting.push(leader);
             }
-            Sight::Exited(_) | Sight::Lost => leader.reap(),
+            Sight::Exited(_) => drop(leader.reap()),
+            Sight::Lost => {
+                leader.signal(Signal::KILL);
+                leader.reap();
+            }
         }
     }
 }

@@ -5,7 +5,8 @@
 //! group. It is started with the first child and stays.
 //!
 //! **Invariant:** a group leaves the list before its leader is reaped, so that the list never holds a number that may be
-//! somebody else's.
+//! somebody else's. Beside the list it knows one mark, which on Linux all that this host's servers start inherit: who
+//! carries it was left behind, whoever started it.
 //!
 //! **Invariant:** writing never blocks, and never raises SIGPIPE: the host keeps the reading end open too.
 
@@ -54,6 +55,11 @@ impl Registration {
             token,
             pipe: watchdog.pipe(),
         }
+    }
+
+    /// The launch's number, which no other launch of this process has.
+    pub(super) fn token(&self) -> u64 {
+        self.token
     }
 
     /// Has the child register itself.
@@ -212,9 +218,15 @@ impl Watchdog {
 impl Shell {
     fn start() -> io::Result<Self> {
         let pipe = Pipe::new()?;
+        #[cfg(target_os = "linux")]
+        let mark = super::mark::host();
+        #[cfg(not(target_os = "linux"))]
+        let mark = "";
         let child = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "seawall-watchdog"])
+            .args(["-c", SCRIPT, "seawall-watchdog", mark])
+            // Nothing but where `grep` is: it must not carry the mark of a host that this one descends from.
             .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
             .current_dir("/")
             .stdin(pipe.reader.try_clone()?)
             .stdout(Stdio::null())

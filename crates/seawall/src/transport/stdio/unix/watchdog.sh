@@ -1,7 +1,12 @@
 # Kills every registered process group once its stdin ends, that is, once the host is gone, however it went.
+# With it go the descendants that left their group, and, on Linux, whoever carries the mark $1 in the environment.
 # Lines: `+ TOKEN GROUP` registers, `= TOKEN PID START` adds one who left the group, `- TOKEN` forgets both. A line of any
 # other form is ignored.
 trap '' HUP INT QUIT TERM TSTP
+# A short one could be in anybody's environment, and an empty one is in everybody's.
+mark=$1
+case $mark in *[!0-9a-f]*) mark= ;; esac
+[ ${#mark} -eq 32 ] || mark=
 live=' '
 known=' '
 while read -r op token group start; do
@@ -31,7 +36,12 @@ while read -r op token group start; do
 done
 exec 2>/dev/null
 
-# Linux: who descends from a group and left it, found by the parents while these live.
+# Who carries the mark, as file names.
+marked() {
+    [ -n "$mark" ] && grep -slF -e "$mark" /proc/[0-9]*/environ
+}
+
+# Linux: who left a group, found by the mark, or by the parents while these live.
 look() {
     read -r line <"/proc/$1/stat" || return 1
     set -- ${line##*) }
@@ -46,7 +56,12 @@ for entry in $known; do
         family="$family${entry%:*} " strays="$strays$entry "
     fi
 done
-found=$live
+for file in $(marked); do
+    pid=${file#/proc/} pid=${pid%/environ}
+    case $family in *" $pid "*) continue ;; esac
+    look "$pid" && family="$family$pid " strays="$strays$pid:$start "
+done
+found=$family
 while [ "$found" != ' ' ]; do
     found=' '
     for pid in /proc/[0-9]*; do
@@ -63,5 +78,16 @@ for entry in $live; do kill -s KILL -- "-${entry#*:}"; done
 for entry in $strays; do
     # The number may be another's by now.
     look "${entry%:*}" && [ "$start" = "${entry#*:}" ] && kill -s KILL "${entry%:*}"
+done
+
+# Whoever was forked meanwhile. The number may be another's by now, so the mark itself is looked at again.
+for round in 1 2 3 4 5 6 7 8 9; do
+    # Its status tells nothing: it is an error where one file cannot be read.
+    left=$(marked)
+    [ -n "$left" ] || break
+    for file in $left; do
+        pid=${file#/proc/} pid=${pid%/environ}
+        grep -sqF -e "$mark" "$file" && kill -s KILL "$pid"
+    done
 done
 exit 0

@@ -26,6 +26,9 @@ fn role() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
+    if let Some(row) = role.strip_prefix(super::matrix::ROLE) {
+        return super::matrix::be_host(row);
+    }
     run(async {
         let mut children = vec![start(STUBBORN)];
         if role == "without its watchdog for a moment" {
@@ -67,7 +70,7 @@ fn this_binary() -> std::path::PathBuf {
     }
 }
 
-fn host(role: &str) -> (Child, Vec<i32>) {
+pub(super) fn host(role: &str) -> (Child, Vec<i32>) {
     let mut command = Command::new(this_binary());
     command
         .args([
@@ -92,7 +95,7 @@ fn host(role: &str) -> (Child, Vec<i32>) {
 }
 
 #[expect(clippy::cast_possible_wrap, reason = "pids are small")]
-fn kill(pid: u32) {
+pub(super) fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }

@@ -187,7 +187,7 @@ fn relative_command_is_relative_to_the_working_directory() {
     });
 }
 
-/// S13: the child's environment is the launch's, whole.
+/// S13: the child's environment is the launch's, whole, and on Linux the launch's mark.
 #[test]
 fn child_sees_exactly_the_environment_of_the_launch() {
     run(async {
@@ -201,6 +201,8 @@ fn child_sees_exactly_the_environment_of_the_launch() {
             .filter_map(|line| Some(line.split_once('=')?.0))
             .collect();
         names.sort_unstable();
+        #[cfg(target_os = "linux")]
+        assert_eq!(names.pop(), Some("SEAWALL_LAUNCH"));
         assert_eq!(names, ["DECLARED", "PATH"]);
         child.tree.end(BOUND).await.unwrap();
     });

@@ -1,0 +1,77 @@
+//! The mark of a launch: a variable that whatever the child starts inherits, however far it goes from its parents (T1).
+//!
+//! It is no secret and proves nothing: it finds what a server left behind, and is never a reason to trust anybody.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::Read as _;
+use std::sync::OnceLock;
+
+/// The variable. It holds the marks of a launch and of the launches that this host itself descends from.
+pub(super) const VARIABLE: &str = "SEAWALL_LAUNCH";
+
+/// Longer values of the host's own variable are not passed on.
+const MAX_INHERITED_BYTES: usize = 1024;
+
+/// The kernel takes no larger environment (three quarters of 8 MiB for it and the arguments).
+const MAX_ENVIRONMENT_BYTES: u64 = 6 * 1024 * 1024;
+
+/// 32 hexadecimal digits of this host process, then 16 of the launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark(String);
+
+impl Mark {
+    /// The mark of this process's launch of that number.
+    pub(super) fn new(token: u64) -> Self {
+        Self(format!("{}{token:016x}", host()))
+    }
+
+    /// The variable's value for the child, where `inherited` is the host's own: a host that is itself the server of a
+    /// host passes on the marks it was started with, so that each of them finds what is its own.
+    pub(super) fn value(&self, inherited: Option<&OsStr>) -> OsString {
+        let outer = inherited
+            .and_then(OsStr::to_str)
+            .filter(|marks| !marks.is_empty() && marks.len() <= MAX_INHERITED_BYTES)
+            .filter(|marks| {
+                marks
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b','))
+            });
+        match outer {
+            Some(outer) => format!("{outer},{}", self.0).into(),
+            None => OsString::from(&self.0),
+        }
+    }
+
+    /// Whether a process carries it. `false` as well where the system does not show us its environment.
+    pub(super) fn is_on(&self, pid: i32) -> bool {
+        let mut environment = Vec::new();
+        // An error half way leaves what was read.
+        if let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) {
+            file.take(MAX_ENVIRONMENT_BYTES)
+                .read_to_end(&mut environment)
+                .ok();
+        }
+        self.is_in(&environment)
+    }
+
+    fn is_in(&self, environment: &[u8]) -> bool {
+        environment
+            .windows(self.0.len())
+            .any(|part| part == self.0.as_bytes())
+    }
+}
+
+/// What the marks of all this process's launches begin with.
+pub(super) fn host() -> &'static str {
+    static HOST: OnceLock<String> = OnceLock::new();
+    HOST.get_or_init(|| {
+        // Keyed by the system's random bytes, each time with other keys.
+        let random = || RandomState::new().build_hasher().finish();
+        format!("{:016x}{:016x}", random(), random())
+    })
+}
+
+#[cfg(test)]
+mod tests;
