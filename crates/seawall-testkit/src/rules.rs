@@ -12,6 +12,8 @@ pub struct Grandchild {
     pub(crate) holds_pipes: bool,
     pub(crate) ignores_sigterm: bool,
     pub(crate) own_session: bool,
+    #[serde(default)]
+    pub(crate) orphaned: bool,
 }
 
 impl Grandchild {
@@ -23,6 +25,7 @@ impl Grandchild {
             holds_pipes: false,
             ignores_sigterm: false,
             own_session: false,
+            orphaned: false,
         }
     }
 
@@ -44,6 +47,13 @@ impl Grandchild {
     #[must_use]
     pub fn in_own_session(mut self) -> Self {
         self.own_session = true;
+        self
+    }
+
+    /// Its parent, which the server started in between, has exited before the server goes on.
+    #[must_use]
+    pub fn orphaned(mut self) -> Self {
+        self.orphaned = true;
         self
     }
 }

@@ -139,3 +139,61 @@ fn second_signal_ends_what_is_stuck_on_stdout() {
     }));
     assert!(wait_until(LONG, || !is_alive(server)), "the server is left");
 }
+
+/// BEHAVIOUR T1: however the program ends, nobody is left within five seconds: no server, deaf or not, and no orphan in a
+/// session of its own, begun before the handshake or during the call.
+#[test]
+fn nobody_outlives_the_program() {
+    let bound = Duration::from_secs(5);
+    for ending in ["close", "INT", "TERM", "KILL"] {
+        for (deaf, early) in [(false, false), (false, true), (true, false), (true, true)] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let (own, orphan) = (folder.path().join("own"), folder.path().join("orphan"));
+            let mut leaves = vec![Grandchild::new(&orphan)];
+            if cfg!(target_os = "linux") {
+                leaves.push(
+                    Grandchild::new(folder.path().join("stray"))
+                        .in_own_session()
+                        .orphaned()
+                        .ignoring_sigterm(),
+                );
+            }
+            let fork = |script: Script| leaves.iter().cloned().fold(script, Script::fork);
+            let mut script = Script::new();
+            if deaf {
+                script = script.ignore_sigterm();
+            }
+            if early {
+                script = fork(script);
+            }
+            script = script
+                .serve(Serve::new().tools(["t"]).until(Until::Listed))
+                .expect("tools/call");
+            if !early {
+                script = fork(script);
+            }
+            script = script.write_pid(&own);
+            if ending == "close" {
+                script = script.reply(r#"{"content":[]}"#);
+            }
+            let config = Config::scripted(&script.hang());
+            let child = start(&config, &["call", "mcp/s/t", "--json"]);
+            let mut pids = vec![wait_for_pid(&own, LONG).expect("a pid")];
+            let files = ["orphan", "stray"].map(|name| folder.path().join(name));
+            let forked = files.iter().take(leaves.len());
+            pids.extend(forked.map(|file| wait_for_pid(file, LONG).expect("a pid")));
+            let begun = Instant::now();
+            if ending != "close" {
+                send(ending, &child);
+            }
+            finish(child);
+            for pid in pids {
+                let left = bound.saturating_sub(begun.elapsed());
+                assert!(
+                    wait_until(left, || !is_alive(pid)),
+                    "{pid} is left after {ending}, deaf: {deaf}, early: {early}"
+                );
+            }
+        }
+    }
+}

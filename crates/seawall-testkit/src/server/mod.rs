@@ -52,6 +52,7 @@ pub fn main(args: impl Iterator<Item = String>) -> u8 {
             Ok(grandchild) => status(run::be_grandchild(&grandchild)),
             Err(error) => usage(&error.to_string()),
         },
+        ["parent", text] => status(run::be_parent(text)),
         _ => usage("scripted-server plain | script JSON | file PATH | echo --bytes N"),
     }
 }

@@ -158,17 +158,33 @@ pub(crate) fn be_grandchild(grandchild: &Grandchild) -> Result<(), End> {
     hang()
 }
 
+/// The whole life of a grandchild's parent, if that is not the server.
+pub(crate) fn be_parent(grandchild: &str) -> Result<(), End> {
+    Command::new(std::env::current_exe()?)
+        .args(["grandchild", grandchild])
+        .spawn()?;
+    Ok(())
+}
+
 fn fork(grandchild: &Grandchild) -> Result<(), End> {
     let text = serde_json::to_string(grandchild).map_err(std::io::Error::from)?;
+    let role = if grandchild.orphaned {
+        "parent"
+    } else {
+        "grandchild"
+    };
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["grandchild", &text]);
+    command.args([role, &text]);
     if !grandchild.holds_pipes {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
     }
-    command.spawn()?;
+    let mut child = command.spawn()?;
+    if grandchild.orphaned {
+        child.wait()?;
+    }
     match wait_for_pid(&grandchild.pid_file, FORK_DEADLINE) {
         Some(_) => Ok(()),
         None => Err(End::Unexpected("the grandchild is not ready".to_owned())),

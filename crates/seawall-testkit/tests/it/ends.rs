@@ -111,6 +111,36 @@ fn grandchild_is_as_described() {
 }
 
 #[test]
+fn orphaned_grandchild_has_no_living_parent_in_its_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid_file = in_folder(&folder, "grandchild");
+    let mut peer = Peer::launch(
+        &Script::new()
+            .fork(Grandchild::new(&pid_file).in_own_session().orphaned())
+            .line("forked")
+            .hang()
+            .server(),
+    );
+    assert_eq!(peer.line(), "forked\n");
+    let raw = wait_for_pid(&pid_file, DEADLINE).unwrap();
+    let status = std::process::Command::new("ps")
+        .args(["-o", "ppid=", "-p", &raw.to_string()])
+        .output()
+        .unwrap();
+    let parent: u32 = String::from_utf8(status.stdout)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(is_alive(raw) && is_alive(peer.child.id()));
+    // Its parent is gone, so that it went to whoever takes orphans here.
+    assert_ne!(parent, peer.child.id());
+    let pid = Pid::from_raw(i32::try_from(raw).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    assert!(wait_until(DEADLINE, || !is_alive(raw)));
+}
+
+#[test]
 fn plain_grandchild_holds_no_pipe_and_dies_by_sigterm() {
     let folder = tempfile::tempdir().unwrap();
     let pid_file = in_folder(&folder, "grandchild");

@@ -293,3 +293,34 @@ async fn a_child_in_its_own_session_is_ended_after_its_server_died() {
     client.close().await.expect("closes");
     assert!(!is_alive(grandchild));
 }
+
+/// T1: one that left both the group and its parents goes too, whether it did so before the handshake was over or during a
+/// call, and whether the client is closed or dropped.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_orphan_in_its_own_session_is_ended() {
+    for (during_a_call, closed) in [(false, true), (false, false), (true, true), (true, false)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pid_file = folder.path().join("orphan");
+        let orphan = Grandchild::new(&pid_file)
+            .in_own_session()
+            .orphaned()
+            .ignoring_sigterm();
+        let once = Serve::new().tools(["t"]).until(Until::Calls(1));
+        let server = if during_a_call {
+            Script::new().serve(once).fork(orphan)
+        } else {
+            Script::new().fork(orphan).serve(once)
+        };
+        let client = connected(&server.server()).await;
+        client.call("t", Arguments::none()).await.expect("answered");
+        let orphan = wait_for_pid(&pid_file, SOON).expect("it forked");
+        if closed {
+            client.close().await.expect("closes");
+            assert!(!is_alive(orphan), "during a call: {during_a_call}");
+        } else {
+            drop(client);
+            assert!(gone(orphan), "during a call: {during_a_call}");
+        }
+    }
+}

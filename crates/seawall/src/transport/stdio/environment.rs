@@ -65,7 +65,7 @@ const PASSED_SYSTEM: &[&str] = &[
 const PASSED_SYSTEM: &[&str] = &[];
 
 /// The child's whole environment, by name: the fixed few of `host`, what `passEnv` names, everything if `inheritEnv` says
-/// so, and then what the entry declares, which wins.
+/// so, and then what the entry declares, which wins. On Linux the launch adds its mark, `SEAWALL_LAUNCH`, over all of it.
 pub(crate) fn child_environment(
     config: &StdioConfig,
     host: impl IntoIterator<Item = (OsString, OsString)>,

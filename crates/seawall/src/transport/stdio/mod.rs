@@ -12,12 +12,31 @@
 //! **Invariant:** no process outlives its handles. Dropping the last handle kills the group, with or without a runtime;
 //! a watchdog shell kills it if the host dies without dropping anything.
 //!
+//! # Who left the group
+//! On Linux a descendant that left the group (`setsid`), and its parents too (a double fork), is found by the launch's
+//! mark: a variable, `SEAWALL_LAUNCH`, with digits that no other launch has, which it inherits through every fork and
+//! exec, and which `/proc/PID/environ` shows. The watchdog finds it in the same way. What was tried beside it:
+//! - To look for living parents alone, which misses a double fork that was over before anybody looked. It is done all the
+//!   same: it finds who cleared the environment and kept a parent. So are the groups and sessions that a found one leads.
+//! - `PR_SET_CHILD_SUBREAPER`, which makes orphans our children whatever their environment. It is a state of the whole
+//!   process: it takes the orphans of everything else that an embedding program started, leaves their zombies to it,
+//!   does not tell whose orphan one is, and ends with a host that is killed: all orphans went to init then.
+//! - A cgroup per launch, which nothing escapes, and which few hosts may make.
+//!
+//! A found one is known by its number and its start, is held by a descriptor while these are compared, and is signalled
+//! through that, so that a signal never reaches whoever has the number later. What a server starts for others to use (an
+//! agent, a terminal multiplexer, a build daemon) goes with it.
+//!
 //! # What gets away
-//! - On Linux, a descendant that left the group (`setsid`) is found by its parents, and ended too (by the watchdog, if the
-//!   host was killed), if they still lived when the handshake was over or when the end began. One whose parents were gone by then (a double fork) is not found;
-//!   neither is any descendant outside the group on other systems.
+//! - On Linux, one that has none of all that by the time of the first look (the handshake's end, and then the end): it
+//!   cleared its environment or wrote over it (`env -i`; programs that set a long process title), and its parents are gone,
+//!   and it is in nobody's group or session. The same goes for one whose environment is not shown to us: of another user
+//!   (`setuid`), or not dumpable (`PR_SET_DUMPABLE`; agents that hold keys do that). It cannot be told from a stranger, so
+//!   it is not reported either; once seen, it is ended, or reported if it cannot be.
+//! - On other systems, every descendant outside the group.
 //! - Without `/proc`, whoever is left of the group after its leader exited is killed without being asked first.
 //! - Without `/bin/sh` there is no watchdog: a host ended by SIGKILL leaves its children to notice the end of their stdin.
+//!   Without `grep` it does not find the mark.
 //! - On Windows the tree is ended by `taskkill /T`, which follows living parents only, and a host that is killed leaves
 //!   its children to notice the end of their stdin.
 
