@@ -41,11 +41,11 @@ marked() {
     [ -n "$mark" ] && grep -slF -e "$mark" /proc/[0-9]*/environ
 }
 
-# Linux: who left a group, found by the mark, or by the parents while these live.
+# Linux: who left a group, found by the mark, by the parents while these live, or in a group or session of a found one.
 look() {
     read -r line <"/proc/$1/stat" || return 1
     set -- ${line##*) }
-    parent=$2 group=$3 start=${20}
+    parent=$2 group=$3 session=$4 start=${20}
 }
 family=' ' strays=' '
 for entry in $live; do family="$family${entry#*:} "; done
@@ -68,7 +68,7 @@ while [ "$found" != ' ' ]; do
         pid=${pid#/proc/}
         case $family in *" $pid "*) continue ;; esac
         look "$pid" || continue
-        case $family in *" $parent "* | *" $group "*) found="$found$pid:$start " ;; esac
+        case $family in *" $parent "* | *" $group "* | *" $session "*) found="$found$pid:$start " ;; esac
     done
     for entry in $found; do family="$family${entry%:*} "; done
     strays="$strays$found"
