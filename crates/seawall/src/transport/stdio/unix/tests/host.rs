@@ -26,8 +26,8 @@ fn role() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
-    if let Some(row) = role.strip_prefix(super::matrix::ROLE) {
-        return super::matrix::be_host(row);
+    if let Some(row) = role.strip_prefix(matrix::ROLE) {
+        return matrix::be_host(row);
     }
     run(async {
         let mut children = vec![start(STUBBORN)];
