@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::super::super::GRACE;
 use super::*;
 
 /// What the role of a host in this table begins with.
@@ -145,7 +146,7 @@ fn nobody_survives_a_close() {
             let mark = mark_of(pids[0]);
             let begun = Instant::now();
             drop(child.stdin);
-            child.tree.end(super::super::super::GRACE).await.unwrap();
+            child.tree.end(GRACE).await.unwrap();
             assert!(begun.elapsed() < Duration::from_secs(5), "{row}");
             let left: Vec<i32> = pids.into_iter().filter(|pid| lives(*pid)).collect();
             assert_eq!((left, carriers(&mark)), (vec![], vec![]), "{row}");
@@ -170,7 +171,7 @@ fn nobody_survives_a_drop() {
 fn nobody_survives_a_killed_host() {
     for signal in [Signal::TERM, Signal::KILL] {
         for (row, ..) in ROWS {
-            let (mut host, pids) = super::host::host(&format!("{ROLE}{row}"));
+            let (mut host, pids) = host::host(&format!("{ROLE}{row}"));
             assert!(pids.len() >= 2, "{row}");
             let mark = mark_of(pids[0]);
             let begun = Instant::now();
