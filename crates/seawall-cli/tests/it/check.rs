@@ -1,5 +1,6 @@
 //! `seawall check`, and what every command says of a configuration that cannot be used.
 
+use seawall_testkit::Script;
 use serde_json::json;
 
 use crate::support::{Config, run, seawall};
@@ -54,6 +55,11 @@ fn good_file_is_status_0_and_nothing_is_spawned() {
     let named = run(&["check", &config.path(), "--json"]).exits(0).json();
     assert_eq!(named["servers"], json!(["a"]));
     assert_eq!(named["problems"], json!([]));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pid = folder.path().join("pid");
+    let config = Config::scripted(&Script::new().write_pid(&pid));
+    config.run(&["check"]).exits(0);
+    assert!(!pid.exists(), "the server was started");
 }
 
 /// BEHAVIOUR K2: the flag wins over the variable; without both, `seawall.json` in the working directory.

@@ -25,6 +25,7 @@ fn stdio_entry_has_its_types() {
     );
     assert_problem(&with(r#""cwd": """#), "cwd", "invalid_value");
     assert_problem(&with(r#""env": {"A": 1}"#), "env.A", "invalid_value");
+    assert_problem(&with(r#""env": []"#), "env", "invalid_value");
     assert_problem(&with(r#""env": {"A=B": "x"}"#), "env", "variable_name");
     assert_problem(&with(r#""env": {"A": "\u0000"}"#), "env.A", "nul_character");
     assert_problem(

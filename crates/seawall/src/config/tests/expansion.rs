@@ -46,6 +46,10 @@ fn maps_take_other_hosts_forms() {
     assert_eq!(stdio(&config).env["A"], "d");
     let config = server(r#"{"servers": {"a": {"url": "https://h/${SET}"}}}"#);
     assert_eq!(network(&config).url.as_str(), "https://h/value");
+    let config =
+        server(r#"{"servers": {"a": {"command": "c", "args": ["a${pathSeparator}b", "a${/}b"]}}}"#);
+    let path = format!("a{}b", std::path::MAIN_SEPARATOR);
+    assert_eq!(stdio(&config).args, [path.as_str(), path.as_str()]);
     assert_problem(
         r#"{"servers": {"a": {"command": "c", "args": ["${command:x}"]}}}"#,
         "args[0]",
@@ -53,11 +57,15 @@ fn maps_take_other_hosts_forms() {
     );
 }
 
-/// K4: in the array shape `args` are what is written.
+/// K4: in the array shape `command`, `args` and `cwd` are what is written.
 #[test]
 fn array_leaves_args_alone() {
-    let config = server(r#"[{"server": "a", "command": "c", "args": ["${UNSET}"]}]"#);
+    let config = server(
+        r#"[{"server": "a", "command": "${UNSET}", "args": ["${UNSET}"], "cwd": "${UNSET}"}]"#,
+    );
+    assert_eq!(stdio(&config).command, "${UNSET}");
     assert_eq!(stdio(&config).args, ["${UNSET}"]);
+    assert_eq!(stdio(&config).cwd.as_deref(), Some(Path::new("${UNSET}")));
 }
 
 /// K1: `envFile`, relative to the workspace; the entry's `env` wins.
@@ -83,6 +91,8 @@ fn env_file_is_read_through_the_caller() {
             ("E", "")
         ]
     );
+    // It is a word of the maps.
+    assert_problem(&with(r#""envFile": "gone""#), "envFile", "unknown_key");
     let relative = r#"{"servers": {"a": {"command": "c", "envFile": ".env"}}}"#;
     assert_eq!(check_in(&world, relative).into_servers().unwrap().len(), 1);
 }

@@ -6,6 +6,7 @@ mod expansion;
 mod files;
 mod messages;
 mod properties;
+mod purity;
 mod shapes;
 
 use std::collections::BTreeMap;

@@ -56,6 +56,7 @@ fn other_liberties_are_syntax_errors() {
         "[0x10]",
         "[+1]",
         "[.5]",
+        r#"["\x41"]"#,
         "",
     ] {
         assert_eq!(
@@ -72,6 +73,10 @@ fn syntax_error_has_line_and_column() {
     let checked = check_text("[\n  {\"server\": \"ä\" ]\n");
     let place = checked.problems[0].place();
     assert_eq!((place.line(), place.column()), (Some(2), Some(18)));
+    // Each of the three ends of a line is one.
+    let checked = check_text("[\r\n\r\n\r1 2]");
+    let place = checked.problems[0].place();
+    assert_eq!((place.line(), place.column()), (Some(4), Some(2)));
 }
 
 /// K3: not one of the shapes.
@@ -136,6 +141,16 @@ fn duplicate_keys_are_problems() {
     assert_problem(&with(r#""cwd": "x", "cwd": "y""#), "", "duplicate_key");
     assert_problem(
         &with(r#""env": {"A": "1", "\u0041": "2"}"#),
+        "",
+        "duplicate_key",
+    );
+    assert_problem(
+        r#"{"servers": {"a": {"command": "c", "metadata": [{"k": 1, "k": 2}]}}}"#,
+        "",
+        "duplicate_key",
+    );
+    assert_problem(
+        r#"{"servers": {"a": {"command": "c"}}, "defaults": {"maxTools": 1, "maxTools": 2}}"#,
         "",
         "duplicate_key",
     );
@@ -240,6 +255,10 @@ fn disabled_entry_is_left_out() {
         "disabled",
         "invalid_value",
     );
+    // It is a word of the maps.
+    for key in ["disabled", "enabled"] {
+        assert_problem(&with(&format!("\"{key}\": true")), key, "unknown_key");
+    }
 }
 
 /// K1: `defaults` gives every entry its values, the entry's own go first, and only what fits an entry reaches it.
@@ -272,5 +291,10 @@ fn bad_defaults_are_problems() {
     };
     assert_problem(&file("[]"), "defaults", "invalid_value");
     assert_problem(&file(r#"{"command": "x"}"#), "", "not_a_default");
+    assert_problem(
+        r#"{"mcpServers": {"a": {"url": "https://h/"}}, "defaults": {"command": "x"}}"#,
+        "",
+        "not_a_default",
+    );
     assert_problem(&file(r#"{"maxTools": 0}"#), "maxTools", "invalid_value");
 }
