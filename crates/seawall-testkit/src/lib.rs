@@ -13,6 +13,7 @@
 
 mod http_peer;
 mod locate;
+mod peer;
 mod process;
 mod rules;
 mod script;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 pub use http_peer::{HttpAct, HttpPeer, HttpRequest, TEST_ROOT, test_tls};
 pub use locate::server_path;
+pub use peer::HttpPeer;
 pub use process::{
     ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,
 };

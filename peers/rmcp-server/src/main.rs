@@ -1,4 +1,10 @@
 //! A small MCP server on the official Rust SDK: a peer for Seawall's tests.
+//!
+//! Without arguments it serves three tools over stdin and stdout. With `--six` it serves the six tools that all peers of the
+//! newer tests have; with `--http` those on a free port of 127.0.0.1, whose URL it prints as its one line; `--modern` and
+//! `--legacy` leave it only the revisions of one era.
+
+mod six;
 
 use rmcp::handler::server::wrapper::{Json, Parameters};
 use rmcp::{ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
@@ -53,9 +59,23 @@ impl ServerHandler for Peer {}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    Peer.serve(rmcp::transport::stdio())
-        .await?
-        .waiting()
-        .await?;
-    Ok(())
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let six = six::Six::new(match (has("--modern"), has("--legacy")) {
+        (true, false) => six::Eras::Modern,
+        (false, true) => six::Eras::Legacy,
+        _ => six::Eras::Both,
+    });
+    if has("--http") {
+        six.serve_http().await
+    } else if has("--six") {
+        six.serve(rmcp::transport::stdio()).await?.waiting().await?;
+        Ok(())
+    } else {
+        Peer.serve(rmcp::transport::stdio())
+            .await?
+            .waiting()
+            .await?;
+        Ok(())
+    }
 }

@@ -7,6 +7,7 @@
 mod catalog;
 mod install;
 mod parts;
+mod six;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,9 @@ pub(super) const VARIABLE: &str = "SEAWALL_PEERS";
 
 /// The list of peers as JSON, in the cache folder.
 const LIST: &str = "peers.json";
+
+/// The list of those with the six tools, over stdio and HTTP.
+const SIX: &str = "six.json";
 
 /// Why the peers could not be installed.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +110,9 @@ pub(super) fn install() -> Result<(PathBuf, Vec<catalog::Peer>), PeersError> {
     let list = cache.join(LIST);
     install::write_whole(&list, catalog::json(&peers).as_bytes())
         .map_err(PeersError::file(&list))?;
+    let list = cache.join(SIX);
+    let six = six::json(&six::peers(&places));
+    install::write_whole(&list, six.as_bytes()).map_err(PeersError::file(&list))?;
     Ok((cache, peers))
 }
 

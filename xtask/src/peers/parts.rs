@@ -60,24 +60,26 @@ pub(super) fn python() -> Result<String, PeersError> {
     }
 }
 
-/// The servers from npm.
+/// The servers from npm, and those of ours beside the packages that they stand on.
 pub(super) fn npm(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
-    npm_packages("npm", "npm packages", peers, cache)
+    const SCRIPTS: [&str; 3] = ["http.mjs", "sdk1_server.mjs", "sdk2_server.mjs"];
+    npm_packages("npm", "npm packages", &SCRIPTS, peers, cache)
 }
 
 /// The official conformance suite, and the Node.js that it runs on.
 pub(super) fn conformance(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
-    npm_packages("conformance", "the conformance suite", peers, cache)
+    npm_packages("conformance", "the conformance suite", &[], peers, cache)
 }
 
-/// Exactly what the lock in `peers/<name>` names, and none of its scripts run.
+/// Exactly what the lock in `peers/<name>` names, none of whose scripts run, and the scripts of ours that lie there.
 fn npm_packages(
     name: &'static str,
     title: &'static str,
+    scripts: &[&str],
     peers: &Path,
     cache: &Path,
 ) -> Result<PathBuf, PeersError> {
-    let files = ["package.json", "package-lock.json", ".npmrc"];
+    let files = [&["package.json", "package-lock.json", ".npmrc"], scripts].concat();
     let from = peers.join(name);
     let inputs = files
         .iter()
@@ -162,7 +164,7 @@ pub(super) fn python_packages(
 /// The server on the official Rust SDK, built here.
 pub(super) fn rmcp(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     let from = peers.join("rmcp-server");
-    let files = ["Cargo.toml", "Cargo.lock", "src/main.rs"];
+    let files = ["Cargo.toml", "Cargo.lock", "src/main.rs", "src/six.rs"];
     let inputs = files
         .iter()
         .map(|name| read(&from.join(name)))
@@ -197,7 +199,12 @@ pub(super) fn rmcp_program() -> String {
 }
 
 /// The scripts in `peers/python`.
-const SCRIPTS: [&str; 2] = ["fastmcp_three.py", "sdk_server.py"];
+const SCRIPTS: [&str; 4] = [
+    "fastmcp_three.py",
+    "sdk_server.py",
+    "six_fastmcp.py",
+    "six_sdk.py",
+];
 
 /// The Python scripts, and for the servers that work on such a folder with a file and a git repository with a commit.
 ///

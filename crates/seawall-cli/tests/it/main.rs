@@ -14,5 +14,6 @@ mod help;
 #[cfg(unix)]
 mod interrupt;
 mod peers;
+mod six;
 mod support;
 mod tools;

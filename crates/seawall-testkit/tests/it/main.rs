@@ -5,6 +5,7 @@
 mod echo;
 mod ends;
 mod lines;
+mod peer;
 mod serving;
 
 use std::io::{BufRead, BufReader, Read, Write};
