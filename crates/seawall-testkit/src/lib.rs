@@ -25,7 +25,7 @@ use std::time::Duration;
 
 pub use http_peer::{HttpAct, HttpPeer, HttpRequest, TEST_ROOT, test_tls};
 pub use locate::server_path;
-pub use peer::HttpPeer;
+pub use peer::RealPeer;
 pub use process::{
     ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,
 };

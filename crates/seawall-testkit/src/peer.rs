@@ -14,13 +14,13 @@ const START: Duration = Duration::from_secs(60);
 /// # Drop behavior
 /// The process is killed, by its own id, and reaped.
 #[derive(Debug)]
-pub struct HttpPeer {
+pub struct RealPeer {
     /// Its stdin stays open in here: a peer of ours ends with it, also if the test is killed.
     child: Child,
     url: String,
 }
 
-impl HttpPeer {
+impl RealPeer {
     /// Starts a server and waits for its URL.
     ///
     /// # Panics
@@ -76,7 +76,7 @@ impl HttpPeer {
     }
 }
 
-impl Drop for HttpPeer {
+impl Drop for RealPeer {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

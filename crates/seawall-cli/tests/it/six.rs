@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use seawall_testkit::HttpPeer;
+use seawall_testkit::RealPeer;
 use serde_json::{Value, json};
 
 use crate::support::{Config, Ran};
@@ -129,13 +129,13 @@ fn faults_of(peer: &Value) -> Vec<String> {
     faults
 }
 
-fn start(peer: &Value) -> HttpPeer {
+fn start(peer: &Value) -> RealPeer {
     let env = peer["env"].as_object().expect("an object");
     let env = env
         .iter()
         .map(|(name, value)| (name, value.as_str().expect("a string")));
     let command = peer["command"].as_str().expect("a command");
-    HttpPeer::start(command, words(&peer["args"]), env)
+    RealPeer::start(command, words(&peer["args"]), env)
 }
 
 fn config(mut entry: Value, protocol: &str) -> Config {

@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-use seawall_testkit::{HttpPeer, is_alive, wait_until};
+use seawall_testkit::{RealPeer, is_alive, wait_until};
 
 const NO_ENV: [(&str, &str); 0] = [];
 
 #[test]
 fn an_http_peer_says_its_url_and_is_gone_with_its_handle() {
     let script = "echo starting; echo \"http://127.0.0.1:$PORT/mcp\"; exec cat";
-    let peer = HttpPeer::start("sh", ["-c", script], [("PORT", "1")]);
+    let peer = RealPeer::start("sh", ["-c", script], [("PORT", "1")]);
     assert_eq!(peer.url(), "http://127.0.0.1:1/mcp");
     let pid = peer.pid();
     assert!(is_alive(pid));
@@ -18,5 +18,5 @@ fn an_http_peer_says_its_url_and_is_gone_with_its_handle() {
 #[test]
 #[should_panic(expected = "said no URL")]
 fn a_peer_that_ends_without_a_url_is_a_fault_at_once() {
-    drop(HttpPeer::start("true", [""; 0], NO_ENV));
+    drop(RealPeer::start("true", [""; 0], NO_ENV));
 }
