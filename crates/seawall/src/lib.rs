@@ -41,6 +41,7 @@ mod error;
 pub mod events;
 pub mod flows;
 pub mod inputs;
+pub mod oauth;
 pub mod redact;
 pub mod results;
 mod transport;

@@ -4,10 +4,10 @@
 pub(super) const MAX_LINES: usize = 500;
 
 /// The rules of behaviour that are built: each is named in the doc comment of at least one test.
-pub(super) const RULES: [&str; 39] = [
+pub(super) const RULES: [&str; 40] = [
     "K1", "K2", "K3", "K4", "K6", "K7", "K9", "K11", "K12", "L1", "L2", "L3", "L4", "L5", "L6",
     "L7", "L8", "S1", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "O1", "O2",
-    "O3", "O5", "T1", "F1", "F2", "F3", "F5", "R1", "R2",
+    "O3", "O5", "T1", "T5", "F1", "F2", "F3", "F5", "R1", "R2",
 ];
 
 /// Everything that the pure crate may be built from, however deep.

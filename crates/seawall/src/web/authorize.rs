@@ -10,7 +10,7 @@ use url::Url;
 use super::AuthError;
 
 /// A future on the heap.
-pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Authorises requests to one server.
 pub(crate) trait Authorize: Send + Sync + fmt::Debug {
@@ -35,6 +35,13 @@ pub(crate) struct Credentials {
 
 /// What the server refused.
 pub(crate) struct Refusal<'a> {
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "no authoriser needs it yet; every refusal has one"
+        )
+    )]
     pub(crate) method: &'a Method,
     pub(crate) url: &'a Url,
     /// 401 or 403.

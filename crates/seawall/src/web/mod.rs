@@ -6,7 +6,10 @@ mod authorize;
 mod client;
 mod error;
 
-pub(crate) use authorize::{Authorize, Boxed, Credentials, Refusal, Verdict};
+pub use authorize::Boxed;
+pub(crate) use authorize::{Authorize, Credentials, Refusal, Verdict};
 pub use client::{EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
 pub(crate) use client::{EgressRefused, FetchError, Fetched};
-pub use error::AuthError;
+pub use error::{
+    AuthError, Exchange, LoginFault, OAuthErrorCode, SettingsFault, StoreFault, Unsound,
+};

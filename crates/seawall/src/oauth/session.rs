@@ -1,0 +1,477 @@
+//! Authorising the requests to one server, refusal by refusal.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use http::{Method, StatusCode, header};
+use tokio::task::JoinSet;
+use url::Url;
+
+use super::builder::{OAuthBuilder, Settings};
+use super::challenge::Challenge;
+use super::client::ClientProof;
+use super::credentials::{Kept, Scheme, Tokens};
+use super::discovery::{Discovered, Preference, discover};
+use super::fetch::origin;
+use super::grant::Grant;
+use super::memory::{Active, How, Memory};
+use super::renew::Renewal;
+use super::scopes::Scopes;
+use super::store::{self, Slot};
+use super::token::{DPOP, Nonces, sensitive};
+use crate::config::Secret;
+use crate::web::{AuthError, Authorize, Boxed, Credentials, HttpClient, Refusal, Verdict};
+
+/// One request is sent at most this often with new credentials.
+const MAX_REFUSALS: u32 = 3;
+
+/// How often one server may ask for more permissions while this process lives.
+const MAX_STEP_UPS: u32 = 8;
+
+/// How long the request that `login` begins with may take to be refused.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The login to one server. Cheap to clone; clones share it.
+#[derive(Clone)]
+pub struct OAuth {
+    shared: Arc<Shared>,
+}
+
+/// What is known of a server's login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CredentialState {
+    /// There is a token, or what gets one without a user.
+    LoggedIn {
+        /// The authorization server, as it names itself: remote text.
+        issuer: String,
+        /// When the token expires, if that was said; it may be renewed then.
+        expires: Option<SystemTime>,
+        /// The granted scopes: remote text.
+        scopes: Vec<String>,
+    },
+    /// There was a login, and its token cannot be renewed.
+    Expired,
+    /// There is none.
+    LoggedOut,
+}
+
+pub(super) struct Shared {
+    pub(super) settings: Settings,
+    pub(super) slot: Slot,
+    pub(super) nonces: Nonces,
+    /// Held by whoever gets a token: one at a time.
+    turn: tokio::sync::Mutex<()>,
+    memory: Mutex<Memory>,
+    /// Renewals: they go on when the request that began them is dropped.
+    pub(super) renewals: Mutex<JoinSet<()>>,
+}
+
+impl OAuth {
+    /// Configures the login of the server `server` (its id) at `resource`.
+    pub fn builder(server: impl Into<String>, resource: Url, http: HttpClient) -> OAuthBuilder {
+        OAuthBuilder::new(server.into(), resource, http)
+    }
+
+    pub(super) fn new(settings: Settings) -> Self {
+        let slot = settings.slot();
+        Self {
+            shared: Arc::new(Shared {
+                slot,
+                settings,
+                nonces: Nonces::default(),
+                turn: tokio::sync::Mutex::default(),
+                memory: Mutex::default(),
+                renewals: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Gets a new token, even if there is one.
+    ///
+    /// # Errors
+    /// Any [`AuthError`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the login; a login before it stays.
+    pub async fn login(&self) -> Result<(), AuthError> {
+        let shared = &self.shared;
+        let _turn = shared.turn.lock().await;
+        shared.load().await?;
+        let challenge = shared.probe().await?;
+        shared.obtain(&challenge).await
+    }
+
+    /// Forgets every login of this server, and tells the authorization servers so where they listen.
+    ///
+    /// # Errors
+    /// [`AuthError::Store`]: the stored login could not be removed.
+    pub async fn logout(&self) -> Result<(), AuthError> {
+        let shared = &self.shared;
+        let _turn = shared.turn.lock().await;
+        let lock = store::lock(&shared.settings.store, &shared.slot).await?;
+        let kept = shared.read().await?;
+        store::erase(lock).await?;
+        shared.memory().forget();
+        for (issuer, login) in &kept.logins {
+            shared.revoke(issuer, login).await;
+        }
+        Ok(())
+    }
+
+    /// What is stored of a login. Nothing is requested.
+    ///
+    /// # Errors
+    /// [`AuthError::Store`].
+    pub async fn state(&self) -> Result<CredentialState, AuthError> {
+        let kept = self.shared.read().await?;
+        let Some((issuer, login)) = kept.newest() else {
+            return Ok(CredentialState::LoggedOut);
+        };
+        Ok(match &login.tokens {
+            Some(tokens) if !tokens.is_over() || tokens.refresh.is_some() => {
+                CredentialState::LoggedIn {
+                    issuer: issuer.to_owned(),
+                    expires: tokens.expires.and_then(|expires| {
+                        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(expires))
+                    }),
+                    scopes: tokens.granted.iter().map(str::to_owned).collect(),
+                }
+            }
+            _ => CredentialState::Expired,
+        })
+    }
+
+    /// The newest secrets of this login, at most 16 beside the configured one, for the redactor (R1).
+    #[must_use]
+    pub fn secrets(&self) -> Vec<Secret> {
+        let mut secrets = self.shared.memory().secrets();
+        if let Some(client) = &self.shared.settings.static_client
+            && let ClientProof::Secret(secret) = &client.proof
+        {
+            secrets.push(secret.clone());
+        }
+        secrets
+    }
+}
+
+#[cfg(test)]
+impl OAuth {
+    pub(super) fn shared_for_tests(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+impl fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OAuth")
+            .field("server", &self.shared.settings.server)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Authorize for OAuth {
+    fn credentials<'a>(
+        &'a self,
+        method: &'a Method,
+        url: &'a Url,
+    ) -> Boxed<'a, Result<Option<Credentials>, AuthError>> {
+        Box::pin(self.shared.credentials(method, url))
+    }
+
+    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
+        Box::pin(async move { self.shared.refused(&refusal).await })
+    }
+}
+
+impl Shared {
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn active(&self) -> Option<Active> {
+        self.memory().active.clone()
+    }
+
+    /// What is stored.
+    pub(super) async fn read(&self) -> Result<Kept, AuthError> {
+        let text = store::load(&self.settings.store, &self.slot).await?;
+        Ok(Kept::read(text.as_ref()))
+    }
+
+    async fn load(&self) -> Result<(), AuthError> {
+        if !self.memory().loaded {
+            let kept = self.read().await?;
+            self.memory().adopt(&kept, How::Stored);
+        }
+        Ok(())
+    }
+
+    async fn credentials(
+        self: &Arc<Self>,
+        method: &Method,
+        url: &Url,
+    ) -> Result<Option<Credentials>, AuthError> {
+        if url.origin() != self.settings.resource.origin() {
+            return Ok(None);
+        }
+        self.load().await?;
+        let mut active = self.active();
+        if let Some(due) = active.as_ref().filter(|active| is_renewable(active)) {
+            self.renew_due(due.generation).await?;
+            active = self.active();
+        }
+        let Some(active) = active else {
+            return Ok(None);
+        };
+        match active.tokens() {
+            Some(tokens) if !tokens.is_over() => {
+                self.present(&active, tokens, method, url).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Renews the token of `generation`, unless that was done while waiting.
+    async fn renew_due(self: &Arc<Self>, generation: u64) -> Result<(), AuthError> {
+        let _turn = self.turn.lock().await;
+        let Some(active) = self.active() else {
+            return Ok(());
+        };
+        let Some(tokens) = active.tokens().filter(|_| active.generation == generation) else {
+            return Ok(());
+        };
+        match self.renew(tokens.access.clone()).await {
+            // It is good for a moment still, so the request need not wait for better times.
+            Err(_) if !tokens.is_over() => Ok(()),
+            renewed => renewed.map(drop),
+        }
+    }
+
+    fn present(
+        &self,
+        active: &Active,
+        tokens: &Tokens,
+        method: &Method,
+        url: &Url,
+    ) -> Result<Credentials, AuthError> {
+        let token = tokens.access.reveal();
+        let mut headers = Vec::with_capacity(2);
+        let scheme = match (tokens.scheme, &active.key) {
+            (Scheme::Dpop, Some(key)) => {
+                let nonce = self.nonces.of(url);
+                let proof = key.proof(method.as_str(), url, Some(token), nonce.as_deref())?;
+                headers.push((DPOP.clone(), sensitive(&proof, url)?));
+                "DPoP"
+            }
+            _ => "Bearer",
+        };
+        let value = sensitive(&format!("{scheme} {token}"), url)?;
+        headers.push((header::AUTHORIZATION, value));
+        Ok(Credentials {
+            headers,
+            generation: active.generation,
+        })
+    }
+
+    async fn refused(self: &Arc<Self>, refusal: &Refusal<'_>) -> Result<Verdict, AuthError> {
+        if refusal.url.origin() != self.settings.resource.origin() {
+            return Ok(Verdict::GiveUp);
+        }
+        let challenge = Challenge::read(refusal.headers);
+        let nonce = self.nonces.take(refusal.url, refusal.headers);
+        match refusal.status {
+            StatusCode::UNAUTHORIZED if refusal.refusals >= MAX_REFUSALS => Ok(Verdict::GiveUp),
+            StatusCode::UNAUTHORIZED if nonce && challenge.wants_nonce => Ok(Verdict::Retry),
+            StatusCode::UNAUTHORIZED => self.unauthorized(refusal, &challenge).await,
+            StatusCode::FORBIDDEN if challenge.insufficient_scope => {
+                self.step_up(refusal, &challenge).await
+            }
+            _ => Ok(Verdict::GiveUp),
+        }
+    }
+
+    /// 401: whatever the request came with is not good (any more).
+    async fn unauthorized(
+        self: &Arc<Self>,
+        refusal: &Refusal<'_>,
+        challenge: &Challenge,
+    ) -> Result<Verdict, AuthError> {
+        let failures = self.memory().failures;
+        let _turn = self.turn.lock().await;
+        self.check_failed_since(failures)?;
+        if self.is_outdated(refusal.used) {
+            return Ok(Verdict::Retry);
+        }
+        let active = self.active();
+        let tokens = active.as_ref().and_then(Active::tokens);
+        if let (Some(active), Some(_)) = (&active, refusal.used)
+            && active.how == How::Granted
+            && refusal.refusals > 0
+        {
+            let issuer = origin(&active.login.token_endpoint);
+            return Err(AuthError::TokenRefused { issuer });
+        }
+        // Another process may have a newer one.
+        let kept = self.read().await?;
+        if self.memory().adopt(&kept, How::Stored) && self.active().is_some_and(|a| is_usable(&a)) {
+            return Ok(Verdict::Retry);
+        }
+        let refresh = tokens.filter(|tokens| tokens.refresh.is_some());
+        if refresh.is_none() && !self.can_obtain() {
+            return Err(self.login_needed());
+        }
+        let found = self.discover(challenge).await?;
+        if let (Some(active), Some(tokens)) = (&active, refresh)
+            && active.issuer == found.server.issuer
+            && refusal.refusals == 0
+            && self.renew(tokens.access.clone()).await? == Renewal::Done
+        {
+            return Ok(Verdict::Retry);
+        }
+        self.obtain_from(found, challenge).await?;
+        Ok(Verdict::Retry)
+    }
+
+    /// 403 with `insufficient_scope`: the token is good, and does not reach.
+    async fn step_up(
+        self: &Arc<Self>,
+        refusal: &Refusal<'_>,
+        challenge: &Challenge,
+    ) -> Result<Verdict, AuthError> {
+        let failures = self.memory().failures;
+        let _turn = self.turn.lock().await;
+        self.check_failed_since(failures)?;
+        if self.is_outdated(refusal.used) {
+            return Ok(Verdict::Retry);
+        }
+        let requested = self.active().map(|active| active.login.requested);
+        let nothing_new = match (&requested, &challenge.scopes) {
+            (Some(requested), Some(needed)) => requested.covers(needed),
+            (_, needed) => needed.is_none(),
+        };
+        let often = {
+            let mut memory = self.memory();
+            memory.step_ups += 1;
+            memory.step_ups > MAX_STEP_UPS
+        };
+        if nothing_new || often || refusal.refusals >= MAX_REFUSALS {
+            return Err(AuthError::ScopesRefused {
+                server: self.settings.server.clone(),
+            });
+        }
+        self.obtain(challenge).await?;
+        Ok(Verdict::Retry)
+    }
+
+    /// The error of a login that failed while this request waited for its turn: nobody is asked the same twice.
+    fn check_failed_since(&self, failures: u64) -> Result<(), AuthError> {
+        let memory = self.memory();
+        match &memory.failure {
+            Some(failure) if memory.failures > failures => Err(failure.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether there is another usable token than the refused one.
+    fn is_outdated(&self, used: Option<u64>) -> bool {
+        self.active()
+            .is_some_and(|active| is_usable(&active) && used != Some(active.generation))
+    }
+
+    /// Whether a token can be had without a stored one.
+    fn can_obtain(&self) -> bool {
+        !matches!(self.settings.grant, Grant::AuthorizationCode) || self.settings.browser.is_some()
+    }
+
+    pub(super) fn login_needed(&self) -> AuthError {
+        AuthError::LoginNeeded {
+            server: self.settings.server.clone(),
+        }
+    }
+
+    async fn discover(&self, challenge: &Challenge) -> Result<Discovered, AuthError> {
+        let active = self.active();
+        let client = self.settings.static_client.as_ref();
+        let preferred = client
+            .and_then(|client| client.issuer.as_deref())
+            .or_else(|| active.as_ref().map(|active| active.issuer.as_str()));
+        discover(
+            &self.settings.http,
+            &self.settings.resource,
+            challenge.resource_metadata.as_deref(),
+            preferred.map_or(Preference::First, Preference::Rather),
+        )
+        .await
+    }
+
+    async fn obtain(&self, challenge: &Challenge) -> Result<(), AuthError> {
+        if !self.can_obtain() {
+            return Err(self.login_needed());
+        }
+        let found = self.discover(challenge).await?;
+        self.obtain_from(found, challenge).await
+    }
+
+    /// A new login; how it failed is remembered for those who wait for it.
+    async fn obtain_from(&self, found: Discovered, challenge: &Challenge) -> Result<(), AuthError> {
+        let granted = self.grant(found, challenge).await;
+        if let Err(error) = &granted {
+            self.memory().fail(error);
+        }
+        granted
+    }
+
+    /// What the server says to a request without a token.
+    async fn probe(&self) -> Result<Challenge, AuthError> {
+        let request = self
+            .settings
+            .http
+            .request(Method::POST, &self.settings.resource)
+            .map_err(super::fetch::refused)?
+            .timeout(PROBE_TIMEOUT)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, "application/json, text/event-stream")
+            .body(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#);
+        // The metadata may be found without.
+        Ok(match request.send().await {
+            Ok(response) => Challenge::read(response.headers()),
+            Err(_) => Challenge::default(),
+        })
+    }
+
+    /// The scopes to ask for: those of the challenge, else those that the server lists; those that are configured; and
+    /// those that were asked for before, so that nothing granted is lost (step-up).
+    pub(super) fn wanted(
+        &self,
+        challenge: &Challenge,
+        found: &Discovered,
+        before: Option<&Scopes>,
+    ) -> Scopes {
+        let configured = &self.settings.scopes;
+        let base = match &challenge.scopes {
+            Some(scopes) if !scopes.is_empty() => scopes.clone(),
+            _ if configured.is_empty() => found.scopes.clone().unwrap_or_default(),
+            _ => Scopes::default(),
+        };
+        let base = base.union(configured);
+        before.map_or_else(|| base.clone(), |before| base.union(before))
+    }
+}
+
+fn is_usable(active: &Active) -> bool {
+    active.tokens().is_some_and(|tokens| !tokens.is_over())
+}
+
+fn is_renewable(active: &Active) -> bool {
+    active
+        .tokens()
+        .is_some_and(|tokens| tokens.is_due() && tokens.refresh.is_some())
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}

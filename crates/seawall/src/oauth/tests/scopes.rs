@@ -1,0 +1,130 @@
+use serde_json::json;
+
+use super::world::{Reply, Running};
+use crate::web::AuthError;
+
+fn asked(running: &Running, nth: usize) -> String {
+    running.seen("/authorize")[nth].scopes().join(" ")
+}
+
+/// T5
+#[tokio::test]
+async fn the_challenge_says_what_to_ask_for_then_the_metadata_then_nothing() {
+    let running = Running::start().await;
+    running.change(|state| {
+        state.challenge = "scope=\"from:challenge\"".into();
+        state.resource["scopes_supported"] = json!(["from:metadata"]);
+    });
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert_eq!(asked(&running, 0), "from:challenge");
+
+    let running = Running::start().await;
+    running.change(|state| state.resource["scopes_supported"] = json!(["b", "a"]));
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert_eq!(asked(&running, 0), "a b");
+
+    let running = Running::start().await;
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert!(!running.seen("/authorize")[0].fields.contains_key("scope"));
+}
+
+/// T5: configured scopes take the place of the metadata's, and stand beside the challenge's.
+#[tokio::test]
+async fn configured_scopes_are_always_asked_for() {
+    let running = Running::start().await;
+    running.change(|state| state.resource["scopes_supported"] = json!(["everything"]));
+    let oauth = running.oauth().scopes(["mine"]).build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert_eq!(asked(&running, 0), "mine");
+}
+
+/// T5
+#[tokio::test]
+async fn offline_access_is_asked_for_where_it_is_listed() {
+    for (listed, expected) in [
+        (json!(["read", "offline_access"]), "offline_access read"),
+        (json!(["read"]), "read"),
+        (json!(null), "read"),
+    ] {
+        let running = Running::start().await;
+        running.change(|state| {
+            state.challenge = "scope=\"read\"".into();
+            state.metadata["scopes_supported"] = listed;
+        });
+        let oauth = running.oauth().build().unwrap();
+        assert_eq!(running.call(&oauth).await, Ok(200));
+        assert_eq!(asked(&running, 0), expected);
+    }
+}
+
+fn insufficient(scope: &str) -> Reply {
+    let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
+    Reply::status(403).header("WWW-Authenticate", challenge)
+}
+
+/// T5: the union of what was asked for and what is asked for now.
+#[tokio::test]
+async fn a_step_up_keeps_what_was_granted() {
+    let running = Running::with(|seen, _| {
+        (seen.header("authorization") == "Bearer token-1").then(|| insufficient("write"))
+    })
+    .await;
+    running.change(|state| {
+        state.challenge = "scope=\"read\"".into();
+        state.resource["scopes_supported"] = json!(["other"]);
+    });
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert_eq!(asked(&running, 0), "read");
+    assert_eq!(asked(&running, 1), "read write");
+}
+
+/// T5
+#[tokio::test]
+async fn permissions_that_were_asked_for_in_vain_are_not_asked_for_again() {
+    let running = Running::with(|seen, _| {
+        let denied = seen.path == "/mcp" && !seen.header("authorization").is_empty();
+        denied.then(|| insufficient("admin"))
+    })
+    .await;
+    let oauth = running.oauth().build().unwrap();
+    for _ in 0..3 {
+        let error = running.call(&oauth).await.unwrap_err();
+        assert!(matches!(error, AuthError::ScopesRefused { .. }), "{error}");
+    }
+    // Without the scope, then with it.
+    assert_eq!(running.seen("/authorize").len(), 2);
+}
+
+/// T5
+#[tokio::test]
+async fn a_server_that_always_wants_more_is_told_no() {
+    let running = Running::with(|seen, world| {
+        let denied = seen.path == "/mcp" && !seen.header("authorization").is_empty();
+        denied.then(|| {
+            let count = world.state.lock().unwrap().seen.len();
+            insufficient(&format!("more-{count}"))
+        })
+    })
+    .await;
+    let oauth = running.oauth().build().unwrap();
+    let error = running.call(&oauth).await.unwrap_err();
+    assert!(matches!(error, AuthError::ScopesRefused { .. }), "{error}");
+    assert!(running.seen("/authorize").len() <= 3);
+    for _ in 0..20 {
+        assert!(running.call(&oauth).await.is_err());
+    }
+    assert!(running.seen("/authorize").len() <= 10);
+}
+
+/// T5: a 403 that says nothing of scopes stands.
+#[tokio::test]
+async fn a_plain_403_is_no_reason_to_log_in() {
+    let running = Running::with(|seen, _| (seen.path == "/mcp").then(|| Reply::status(403))).await;
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(403));
+    assert_eq!(running.paths(), [""; 0]);
+}

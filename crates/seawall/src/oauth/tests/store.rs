@@ -1,0 +1,87 @@
+use std::fs;
+
+use crate::config::Secret;
+use crate::oauth::credentials::Kept;
+use crate::oauth::{FileStore, MemoryStore, Slot, TokenStore};
+
+fn slot(resource: &str) -> Slot {
+    Slot::new(resource.to_owned(), "dynamic".to_owned())
+}
+
+fn keeps(store: &dyn TokenStore) {
+    let (one, other) = (slot("https://one.example"), slot("https://other.example"));
+    assert_eq!(store.load(&one), Ok(None));
+    let lock = store.try_lock(&one).unwrap().unwrap();
+    assert!(store.try_lock(&one).unwrap().is_none());
+    assert!(store.try_lock(&other).unwrap().is_some());
+    lock.save(&Secret::new("first")).unwrap();
+    lock.save(&Secret::new("second")).unwrap();
+    assert_eq!(store.load(&one), Ok(Some(Secret::new("second"))));
+    assert_eq!(store.load(&other), Ok(None));
+    lock.erase().unwrap();
+    lock.erase().unwrap();
+    assert_eq!(store.load(&one), Ok(None));
+    drop(lock);
+    assert!(store.try_lock(&one).unwrap().is_some());
+}
+
+/// T5
+#[test]
+fn a_store_keeps_a_text_for_each_slot_and_locks_it() {
+    keeps(&MemoryStore::new());
+    let folder = tempfile::tempdir().unwrap();
+    keeps(&FileStore::new(folder.path().join("deep").join("down")));
+}
+
+/// T5
+#[cfg(unix)]
+#[test]
+fn files_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("oauth");
+    let store = FileStore::new(&place);
+    let lock = store.try_lock(&slot("https://x.example")).unwrap().unwrap();
+    lock.save(&Secret::new("text")).unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&place), 0o700);
+    for entry in fs::read_dir(&place).unwrap() {
+        assert_eq!(mode(&entry.unwrap().path()), 0o600);
+    }
+}
+
+/// T5: what a killed process left beside the file is in nobody's way.
+#[test]
+fn a_half_written_file_is_never_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let slot = slot("https://x.example");
+    let lock = store.try_lock(&slot).unwrap().unwrap();
+    lock.save(&Secret::new("whole")).unwrap();
+    fs::write(folder.path().join(format!("{}.new", slot.name())), "ha").unwrap();
+    assert_eq!(store.load(&slot), Ok(Some(Secret::new("whole"))));
+    lock.save(&Secret::new("newer")).unwrap();
+    assert_eq!(store.load(&slot), Ok(Some(Secret::new("newer"))));
+}
+
+#[test]
+fn a_text_that_is_not_ours_is_no_login() {
+    for text in [
+        "",
+        "{",
+        "null",
+        "{\"version\":2,\"current\":null,\"logins\":{}}",
+    ] {
+        assert_eq!(Kept::read(Some(&Secret::new(text))), Kept::default());
+    }
+    let written = Kept::default().write();
+    assert_eq!(Kept::read(written.as_ref()), Kept::default());
+}
+
+#[test]
+fn names_of_slots_are_names_of_files() {
+    let name = slot("https://x.example/../../etc").name();
+    assert_eq!(name.len(), 32);
+    assert!(name.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    assert_ne!(name, slot("https://x.example").name());
+}
