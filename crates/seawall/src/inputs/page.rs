@@ -8,6 +8,9 @@ use url::{Host, Url};
 
 use super::limits::{MAX_MESSAGE_BYTES, MAX_URL_BYTES};
 
+#[cfg(test)]
+mod tests;
+
 /// A page that a server wants a person to visit.
 ///
 /// Its address is `https`, or `http` on this machine; it has a host and no user name in front of it.

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use url::Url;
 
+#[cfg(test)]
+mod tests;
+
 /// A folder or a file to work in: a `file:` URI on this machine and a name for people.
 ///
 /// Source: 2026-07-28, `client/roots`, "Root".

@@ -11,6 +11,9 @@ use seawall_proto::mcp::{ClientCapabilities, InputMethod};
 
 use super::{Form, Page, Root};
 
+#[cfg(test)]
+mod tests;
+
 /// A future on the heap that owns what it needs.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send + 'static>>;
 

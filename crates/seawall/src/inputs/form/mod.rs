@@ -12,6 +12,9 @@ use seawall_proto::framing::Kind;
 pub use check::{Fault, FieldProblem};
 pub use parse::FormError;
 
+#[cfg(test)]
+mod tests;
+
 /// A form that a server wants a person to fill in. Every text in it is the server's.
 ///
 /// A form that exists can be shown whole and answered: its fields are of known kinds, within the bounds of this module,
