@@ -38,6 +38,7 @@ struct Shared {
     open: Mutex<HashMap<usize, TcpStream>>,
     connections: AtomicUsize,
     gone: AtomicUsize,
+    sent: AtomicUsize,
     stopped: AtomicBool,
 }
 
@@ -71,6 +72,7 @@ impl HttpPeer {
             open: Mutex::default(),
             connections: AtomicUsize::new(0),
             gone: AtomicUsize::new(0),
+            sent: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
         });
         let tls = (scheme == "https").then(|| Arc::new(test_tls()));
@@ -120,6 +122,12 @@ impl HttpPeer {
     #[must_use]
     pub fn gone(&self) -> usize {
         self.shared.gone.load(Ordering::SeqCst)
+    }
+
+    /// How many bytes the client took, or the system for it.
+    #[must_use]
+    pub fn sent(&self) -> usize {
+        self.shared.sent.load(Ordering::SeqCst)
     }
 }
 
@@ -196,9 +204,11 @@ impl Shared {
 
     fn send(&self, stream: &mut dyn Wire, bytes: &[u8]) -> io::Result<()> {
         let written = stream.write_all(bytes).and_then(|()| stream.flush());
-        written.inspect_err(|_| {
-            self.gone.fetch_add(1, Ordering::SeqCst);
-        })
+        match &written {
+            Ok(()) => self.sent.fetch_add(bytes.len(), Ordering::SeqCst),
+            Err(_) => self.gone.fetch_add(1, Ordering::SeqCst),
+        };
+        written
     }
 
     /// Waits until the client is gone.

@@ -2,10 +2,10 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use futures_util::Stream;
-use tokio::time::Sleep;
+use tokio::time::{Sleep, sleep};
 
 use super::control::{Control, Told};
 use super::limits::GRACE;
@@ -46,34 +46,39 @@ impl Stream for Exchange {
         if this.control.is_hung_up() {
             this.stage = Stage::Done;
         }
+        if let Stage::Finishing(_, grace) = &mut this.stage
+            && grace.as_mut().poll(cx).is_ready()
+        {
+            // First of all: what goes on after its reply may go on for ever.
+            this.stage = Stage::Done;
+            let end = End::Complete { status: 200 };
+            let ended = this.key.map(|key| HttpEvent::Ended { key, end });
+            return Poll::Ready(ended.map(Told::Event));
+        }
         let (Stage::Working(work) | Stage::Finishing(work, _)) = &mut this.stage else {
             return Poll::Ready(None);
         };
         if work.as_mut().poll(cx).is_ready() {
             this.stage = Stage::Done;
         }
-        if let Some(told) = this.control.take_told() {
-            return Poll::Ready(Some(told));
-        }
-        if !this.control.is_finished() {
-            return match this.stage {
-                Stage::Done => Poll::Ready(None),
-                _ => Poll::Pending,
+        let told = this.control.take_told();
+        let ends = matches!(&told, Some(Told::Event(HttpEvent::Ended { .. })));
+        if this.control.is_finished() && !ends {
+            this.stage = match std::mem::replace(&mut this.stage, Stage::Done) {
+                Stage::Working(work) => {
+                    let mut grace = Box::pin(sleep(GRACE));
+                    // It wakes from here on.
+                    let _ = grace.as_mut().poll(cx);
+                    Stage::Finishing(work, grace)
+                }
+                stage => stage,
             };
         }
-        this.stage = match std::mem::replace(&mut this.stage, Stage::Done) {
-            Stage::Working(work) => Stage::Finishing(work, Box::pin(tokio::time::sleep(GRACE))),
-            stage => stage,
-        };
-        let Stage::Finishing(_, grace) = &mut this.stage else {
-            return Poll::Ready(None);
-        };
-        ready!(grace.as_mut().poll(cx));
-        this.stage = Stage::Done;
-        Poll::Ready(this.key.map(|key| {
-            let end = End::Complete { status: 200 };
-            Told::Event(HttpEvent::Ended { key, end })
-        }))
+        match (told, &this.stage) {
+            (Some(told), _) => Poll::Ready(Some(told)),
+            (None, Stage::Done) => Poll::Ready(None),
+            (None, _) => Poll::Pending,
+        }
     }
 }
 

@@ -108,12 +108,14 @@ async fn read_event_stream(link: &Link, control: &Arc<Control>) -> End {
         Err(end) => return end,
     };
     let status = response.status().as_u16();
+    // Where redirects led, if any did: of the same origin.
+    let base = response.url().clone();
     let mut events = Events::new(response, link.config.max_frame_bytes);
     let mut endpoint_known = false;
     loop {
         match events.next().await {
             Ok(event) if event.name == "endpoint" && !endpoint_known => {
-                let Some(endpoint) = endpoint(&link.config.url, &event.data) else {
+                let Some(endpoint) = endpoint(&base, &event.data) else {
                     return End::Broken(HttpFault::Endpoint);
                 };
                 endpoint_known = true;

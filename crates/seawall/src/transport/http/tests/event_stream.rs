@@ -72,6 +72,25 @@ async fn posts_go_where_the_stream_says() {
     http.end(LONG).await;
 }
 
+/// T3, T4: a relative address counts from where redirects within the origin led.
+#[tokio::test]
+async fn relative_endpoint_counts_from_the_redirects_end() {
+    let peer = HttpPeer::start(|before, _| match before {
+        0 => vec![HttpAct::answer(307, &["location: /v1/sse"], "")],
+        1 => {
+            let mut acts = open("messages");
+            acts.push(HttpAct::Hang);
+            acts
+        }
+        _ => vec![HttpAct::answer(202, &[], "")],
+    });
+    let mut http = EventStreamHttp::new(config(&peer.url("/sse")));
+    http.post(post(1, PostKind::Initialize));
+    let end = End::Complete { status: 202 };
+    assert_eq!(outcome(&mut http, 1).await, ended(&[], end));
+    assert_eq!(peer.requests()[2].target, "/v1/messages");
+}
+
 /// T3: a post that the server never answers is complete once its reply was seen.
 #[tokio::test]
 async fn finished_post_does_not_wait_for_its_answer() {

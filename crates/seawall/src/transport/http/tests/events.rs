@@ -124,6 +124,40 @@ async fn endless_comments_keep_nobody_waiting() {
     assert_eq!(peer.gone(), 1);
 }
 
+/// L6, L8: what nobody asks for is not read: a flood of events waits with the server.
+#[tokio::test]
+async fn flood_waits_with_the_server() {
+    let peer = HttpPeer::start(|_, _| {
+        let flood = "data: {}\n\n".repeat(5_000);
+        vec![HttpAct::stream(), HttpAct::chunks_forever(flood)]
+    });
+    let mut http = StreamableHttp::new(modern(&peer.url("/")));
+    http.post(post(1, PostKind::Request));
+    for _ in 0..3 {
+        next(&mut http).await;
+    }
+    // The system's buffers fill up, and then nothing moves.
+    let mut before = usize::MAX;
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let sent = peer.sent();
+        if sent == before {
+            break;
+        }
+        before = sent;
+    }
+    assert_eq!(peer.sent(), before, "it stands still");
+    for _ in 0..20_000 {
+        let event = next(&mut http).await;
+        assert!(matches!(event, HttpEvent::Message { .. }), "{event:?}");
+    }
+    // Nor does it go on for ever after its reply.
+    http.finish(1);
+    let began = std::time::Instant::now();
+    while !matches!(next(&mut http).await, HttpEvent::Ended { key: 1, end: OK }) {}
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
 /// T3: a stream that broke is resumed after its last whole event, by GET, after the pause it asked for.
 #[tokio::test]
 async fn legacy_stream_is_resumed() {
