@@ -17,6 +17,7 @@ use super::driver::exchange::ExchangeDriver;
 use super::driver::stream::StreamDriver;
 use super::link::{Link, Opened, Sink, Tree};
 use super::open::{Dialect, Way, open};
+use super::secrets::Secrets;
 use super::shared::Shared;
 use super::watch::Watch;
 use super::{Client, Handle};
@@ -25,7 +26,7 @@ use crate::error::{Error, ErrorKind};
 use crate::events::{Diagnostic, Observer};
 use crate::flows::project;
 use crate::inputs::Suppliers;
-use crate::redact::Redactor;
+use crate::oauth::OAuth;
 use crate::transport::stdio::NotReaped;
 use crate::web::{Authorize, HttpClient};
 
@@ -78,6 +79,12 @@ impl ClientBuilder {
     /// The way to servers behind a URL: share one client, and its pool, among many servers. The default is a new one.
     pub fn http(mut self, http: HttpClient) -> Self {
         self.http = Some(http);
+        self
+    }
+
+    /// Authorises requests to a server behind a URL. A configured bearer token goes before it.
+    pub fn oauth(mut self, oauth: OAuth) -> Self {
+        self.authorizer = Some(Arc::new(oauth));
         self
     }
 
@@ -205,8 +212,8 @@ impl ClientBuilder {
             dialect: spoken.dialect,
             modern: spoken.era != Era::Legacy,
         };
-        let (opened, redactor) = open(self, way).map_err(Failure::Other)?;
-        self.connect_over(server, spoken, opened, redactor).await
+        let (opened, secrets) = open(self, way).map_err(Failure::Other)?;
+        self.connect_over(server, spoken, opened, secrets).await
     }
 
     /// Connects, as a legacy client, over a link that is open.
@@ -218,7 +225,8 @@ impl ClientBuilder {
             pin: None,
             dialect: Dialect::Streamable,
         };
-        self.connect_over(&server, spoken, Opened::Stream(link), Redactor::default())
+        let secrets = Secrets::new(crate::redact::Redactor::builder(), None);
+        self.connect_over(&server, spoken, Opened::Stream(link), secrets)
             .await
             .map_err(|failure| failure.into_error(&server))
     }
@@ -229,7 +237,7 @@ impl ClientBuilder {
         server: &Arc<str>,
         spoken: Spoken,
         opened: Opened,
-        redactor: Redactor,
+        secrets: Secrets,
     ) -> Result<Client, Failure> {
         let server = Arc::clone(server);
         let limits = self.config.limits().clone();
@@ -249,7 +257,7 @@ impl ClientBuilder {
         let watch = Watch::new(
             Arc::clone(&server),
             self.observer.clone(),
-            redactor,
+            secrets,
             limits.max_stderr_bytes,
         );
         let stderr = watch.counted();

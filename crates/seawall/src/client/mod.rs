@@ -26,6 +26,7 @@ mod open;
 mod questions;
 mod report;
 mod requests;
+mod secrets;
 mod shared;
 mod watch;
 

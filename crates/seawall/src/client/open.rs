@@ -8,6 +8,7 @@ use secrecy::SecretString;
 
 use super::ClientBuilder;
 use super::link::{Ends, Http, Link, Opened, Sink, Source, Tree};
+use super::secrets::Secrets;
 use crate::config::{Endpoint, NetworkConfig, StdioConfig};
 use crate::error::ErrorKind;
 use crate::redact::Redactor;
@@ -33,7 +34,7 @@ pub(super) struct Way {
 }
 
 /// Opens what the entry describes, and gathers the secrets that are given to it.
-pub(super) fn open(builder: &ClientBuilder, way: Way) -> Result<(Opened, Redactor), ErrorKind> {
+pub(super) fn open(builder: &ClientBuilder, way: Way) -> Result<(Opened, Secrets), ErrorKind> {
     match builder.config.endpoint() {
         Endpoint::Stdio(entry) => start(entry, builder.config.server()),
         Endpoint::Http(entry) => reach(entry, builder, way),
@@ -41,11 +42,10 @@ pub(super) fn open(builder: &ClientBuilder, way: Way) -> Result<(Opened, Redacto
     }
 }
 
-fn start(entry: &StdioConfig, server: &str) -> Result<(Opened, Redactor), ErrorKind> {
+fn start(entry: &StdioConfig, server: &str) -> Result<(Opened, Secrets), ErrorKind> {
     let launch = stdio::Launch::new(entry, std::env::vars_os());
-    let redactor = Redactor::builder()
-        .environment(launch.env.iter().map(|(name, value)| (name, value)))
-        .build();
+    let redactor =
+        Redactor::builder().environment(launch.env.iter().map(|(name, value)| (name, value)));
     let child = stdio::spawn(&launch, server).map_err(ErrorKind::Spawn)?;
     let link = Link {
         sink: Sink::from(child.stdin),
@@ -55,14 +55,14 @@ fn start(entry: &StdioConfig, server: &str) -> Result<(Opened, Redactor), ErrorK
             tree: Tree::Process(child.tree),
         },
     };
-    Ok((Opened::Stream(link), redactor))
+    Ok((Opened::Stream(link), Secrets::new(redactor, None)))
 }
 
 fn reach(
     entry: &NetworkConfig,
     builder: &ClientBuilder,
     way: Way,
-) -> Result<(Opened, Redactor), ErrorKind> {
+) -> Result<(Opened, Secrets), ErrorKind> {
     let client = match &builder.http {
         Some(client) => client.clone(),
         None => HttpClient::new().map_err(ErrorKind::Http)?,
@@ -83,6 +83,7 @@ fn reach(
             }
             _ => builder.authorizer.clone(),
         };
+    let login = authorizer.clone();
     let config = HttpConfig {
         url: entry.url.clone(),
         headers: headers(entry)?,
@@ -95,7 +96,7 @@ fn reach(
         Dialect::Streamable => Http::Streamable(StreamableHttp::new(config)),
         Dialect::EventStream => Http::EventStream(EventStreamHttp::new(config)),
     };
-    Ok((Opened::Http(http), redactor.build()))
+    Ok((Opened::Http(http), Secrets::new(redactor, login)))
 }
 
 fn headers(entry: &NetworkConfig) -> Result<HeaderMap, ErrorKind> {

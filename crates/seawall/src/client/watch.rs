@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use bytes::BytesMut;
 use seawall_proto::connection::Event;
 
+use super::secrets::Secrets;
 use crate::events::{Diagnostic, Observer, StderrTail};
-use crate::redact::Redactor;
 
 /// Room for one read of stderr.
 const STDERR_CHUNK_BYTES: usize = 8 * 1024;
@@ -17,7 +17,7 @@ const STDERR_CHUNK_BYTES: usize = 8 * 1024;
 pub(super) struct Watch {
     server: Arc<str>,
     observer: Option<Arc<dyn Observer>>,
-    redactor: Redactor,
+    secrets: Secrets,
     chunk: BytesMut,
     tail: StderrTail,
     counted: Arc<StderrCount>,
@@ -41,7 +41,7 @@ impl Watch {
     pub(super) fn new(
         server: Arc<str>,
         observer: Option<Arc<dyn Observer>>,
-        redactor: Redactor,
+        secrets: Secrets,
         max_stderr_bytes: usize,
     ) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Watch {
             observer,
             chunk: BytesMut::with_capacity(STDERR_CHUNK_BYTES),
             tail: StderrTail::new(max_stderr_bytes),
-            redactor,
+            secrets,
             counted: Arc::default(),
         }
     }
@@ -67,22 +67,21 @@ impl Watch {
 
     /// Takes what was read into [`stderr_buffer`](Self::stderr_buffer).
     pub(super) fn stderr(&mut self) {
-        self.tail.feed(&self.chunk, &self.redactor);
+        self.tail.feed(&self.chunk, self.secrets.redactor());
         self.chunk.clear();
         self.count();
     }
 
     /// Shows what the connection told.
-    pub(super) fn event(&self, event: Event) {
+    pub(super) fn event(&mut self, event: Event) {
         let Some(observer) = &self.observer else {
             return;
         };
+        let redactor = self.secrets.redactor();
         let diagnostic = match event {
-            Event::Noise { kind, line } => Diagnostic::noise(kind, &line, &self.redactor),
-            Event::UncorrelatedError(error) => {
-                Diagnostic::uncorrelated_error(&error, &self.redactor)
-            }
-            Event::RemoteError(error) => Diagnostic::remote_error(&error, &self.redactor),
+            Event::Noise { kind, line } => Diagnostic::noise(kind, &line, redactor),
+            Event::UncorrelatedError(error) => Diagnostic::uncorrelated_error(&error, redactor),
+            Event::RemoteError(error) => Diagnostic::remote_error(&error, redactor),
             _ => return,
         };
         observer.observe(&self.server, &diagnostic);
@@ -90,7 +89,7 @@ impl Watch {
 
     /// The server is gone: shows what it left on stderr.
     pub(super) fn finish(&mut self) {
-        self.tail.finish(&self.redactor);
+        self.tail.finish(self.secrets.redactor());
         self.count();
         if let Some(observer) = &self.observer {
             observer.observe(&self.server, &Diagnostic::stderr(&self.tail));

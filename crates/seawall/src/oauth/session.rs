@@ -183,6 +183,10 @@ impl Authorize for OAuth {
     fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
         Box::pin(async move { self.shared.refused(&refusal).await })
     }
+
+    fn secrets(&self) -> Vec<Secret> {
+        Self::secrets(self)
+    }
 }
 
 impl Shared {

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use url::Url;
 
 use super::AuthError;
+use crate::config::Secret;
 
 /// A future on the heap.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -23,6 +24,11 @@ pub(crate) trait Authorize: Send + Sync + fmt::Debug {
 
     /// The server answered 401 or 403, so it did nothing: whether to send the request once more.
     fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>>;
+
+    /// The secrets that were given out lately, for the redactor (R1). Those of the configuration are known without this.
+    fn secrets(&self) -> Vec<Secret> {
+        Vec::new()
+    }
 }
 
 /// Headers that authorise one request, marked sensitive.

@@ -78,28 +78,61 @@ fn every_kind_of_the_specification_is_read() {
     assert_eq!((name.label(), name.description()), ("Name", Some("Yours")));
     assert!(!name.is_required() && field("mail").is_required());
     assert_eq!(name.default().unwrap().as_str(), r#""ann""#);
-    let FieldKind::Text { pattern, min_length: Some(1), max_length: Some(9), format: None } = name.kind() else {
+    let FieldKind::Text {
+        pattern,
+        min_length: Some(1),
+        max_length: Some(9),
+        format: None,
+    } = name.kind()
+    else {
         panic!("{name:?}");
     };
     assert_eq!(pattern.as_ref().unwrap().as_str(), "^[a-z]+$");
-    assert!(matches!(field("mail").kind(), FieldKind::Text { format: Some(TextFormat::Email), .. }));
-    let FieldKind::Number { kind: NumberKind::Whole, minimum, maximum } = field("age").kind() else {
+    assert!(matches!(
+        field("mail").kind(),
+        FieldKind::Text {
+            format: Some(TextFormat::Email),
+            ..
+        }
+    ));
+    let FieldKind::Number {
+        kind: NumberKind::Whole,
+        minimum,
+        maximum,
+    } = field("age").kind()
+    else {
         panic!();
     };
     assert_eq!((*minimum, *maximum), (Some(18.0), Some(99.5)));
-    assert!(matches!(field("score").kind(), FieldKind::Number { kind: NumberKind::Any, .. }));
+    assert!(matches!(
+        field("score").kind(),
+        FieldKind::Number {
+            kind: NumberKind::Any,
+            ..
+        }
+    ));
     assert!(matches!(field("ok").kind(), FieldKind::Boolean));
     let options = |name: &str| match field(name).kind() {
         FieldKind::Choice { options } | FieldKind::Choices { options, .. } => options.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(options("plain")[1], Choice { value: "b".to_owned(), title: None });
+    assert_eq!(
+        options("plain")[1],
+        Choice {
+            value: "b".to_owned(),
+            title: None
+        }
+    );
     assert_eq!(options("named"), [titled("a", "A"), titled("b", "B")]);
     assert_eq!(options("titled"), options("named"));
     assert_eq!(options("others"), [titled("a", "A")]);
     assert!(matches!(
         field("some").kind(),
-        FieldKind::Choices { min_items: Some(1), max_items: Some(2), .. }
+        FieldKind::Choices {
+            min_items: Some(1),
+            max_items: Some(2),
+            ..
+        }
     ));
 }
 
@@ -111,7 +144,10 @@ fn a_field_or_null_is_the_field() {
     );
     let field = form.field("f").unwrap();
     assert_eq!((field.label(), field.default()), ("T", None));
-    assert_eq!(field.check(&Json::check("0").unwrap()), Some(Fault::TooSmall(1.0)));
+    assert_eq!(
+        field.check(&Json::check("0").unwrap()),
+        Some(Fault::TooSmall(1.0))
+    );
 }
 
 #[test]
@@ -146,7 +182,11 @@ fn what_no_form_has_is_refused() {
         json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
         json!({"anyOf": [{"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": "null"}]}),
     ] {
-        assert_eq!(refused(&json!({ "f": property })), FormError::Field { index: 0 }, "{property}");
+        assert_eq!(
+            refused(&json!({ "f": property })),
+            FormError::Field { index: 0 },
+            "{property}"
+        );
     }
     for params in [
         json!({}),
@@ -159,21 +199,36 @@ fn what_no_form_has_is_refused() {
         json!({"message": "m", "requestedSchema": {"type": "object", "properties": []}}),
         json!({"message": "m", "requestedSchema": {"type": "object", "properties": {}, "required": "a"}}),
     ] {
-        assert_eq!(parse(&params).unwrap_err(), FormError::Malformed, "{params}");
+        assert_eq!(
+            parse(&params).unwrap_err(),
+            FormError::Malformed,
+            "{params}"
+        );
     }
-    assert_eq!(parse(&params(&json!({}), &["f"])).unwrap_err(), FormError::Required);
+    assert_eq!(
+        parse(&params(&json!({}), &["f"])).unwrap_err(),
+        FormError::Required
+    );
     let twice = r#"{"message":"","requestedSchema":{"type":"object","properties":{"a":{"type":"boolean"},"\u0061":{"type":"boolean"}}}}"#;
-    assert_eq!(Form::parse(&Json::check(twice).unwrap()).unwrap_err(), FormError::Repeated { index: 1 });
+    assert_eq!(
+        Form::parse(&Json::check(twice).unwrap()).unwrap_err(),
+        FormError::Repeated { index: 1 }
+    );
     // A name that could not be sent back as it was.
     let lone = r#"{"message":"","requestedSchema":{"type":"object","properties":{"\ud800":{"type":"boolean"}}}}"#;
-    assert_eq!(Form::parse(&Json::check(lone).unwrap()).unwrap_err(), FormError::Field { index: 0 });
+    assert_eq!(
+        Form::parse(&Json::check(lone).unwrap()).unwrap_err(),
+        FormError::Field { index: 0 }
+    );
 }
 
 /// L6: what a server can size is bounded, and refused past the bound rather than cut.
 #[test]
 fn a_form_past_a_bound_is_refused() {
     let fields = |count: usize| -> Value {
-        (0..count).map(|at| (at.to_string(), json!({"type": "boolean"}))).collect()
+        (0..count)
+            .map(|at| (at.to_string(), json!({"type": "boolean"})))
+            .collect()
     };
     assert_eq!(form(&fields(MAX_FIELDS), &[]).fields().len(), MAX_FIELDS);
     assert_eq!(refused(&fields(MAX_FIELDS + 1)), FormError::TooManyFields);
@@ -183,27 +238,50 @@ fn a_form_past_a_bound_is_refused() {
         json!({"f": {"type": "string", "enum": values}})
     };
     form(&options(MAX_OPTIONS), &[]);
-    assert_eq!(refused(&options(MAX_OPTIONS + 1)), FormError::FieldTooLarge { index: 0 });
+    assert_eq!(
+        refused(&options(MAX_OPTIONS + 1)),
+        FormError::FieldTooLarge { index: 0 }
+    );
 
     let text = |bytes: usize| "x".repeat(bytes);
     type Sized = (usize, fn(String) -> Value);
     let sized: [Sized; 6] = [
         (MAX_NAME_BYTES, |text| json!({text: {"type": "boolean"}})),
-        (MAX_LABEL_BYTES, |text| json!({"f": {"type": "boolean", "title": text}})),
-        (MAX_DESCRIPTION_BYTES, |text| json!({"f": {"type": "boolean", "description": text}})),
-        (MAX_PATTERN_BYTES, |text| json!({"f": {"type": "string", "pattern": text}})),
+        (
+            MAX_LABEL_BYTES,
+            |text| json!({"f": {"type": "boolean", "title": text}}),
+        ),
+        (
+            MAX_DESCRIPTION_BYTES,
+            |text| json!({"f": {"type": "boolean", "description": text}}),
+        ),
+        (
+            MAX_PATTERN_BYTES,
+            |text| json!({"f": {"type": "string", "pattern": text}}),
+        ),
         (MAX_LABEL_BYTES, |text| json!({"f": {"enum": [text]}})),
-        (MAX_LABEL_BYTES, |text| json!({"f": {"oneOf": [{"const": "a", "title": text}]}})),
+        (
+            MAX_LABEL_BYTES,
+            |text| json!({"f": {"oneOf": [{"const": "a", "title": text}]}}),
+        ),
     ];
     for (limit, properties) in sized {
         form(&properties(text(limit)), &[]);
-        assert_eq!(refused(&properties(text(limit + 1))), FormError::FieldTooLarge { index: 0 });
+        assert_eq!(
+            refused(&properties(text(limit + 1))),
+            FormError::FieldTooLarge { index: 0 }
+        );
     }
     let message = |bytes| {
-        parse(&json!({"message": text(bytes), "requestedSchema": {"type": "object", "properties": {}}}))
+        parse(
+            &json!({"message": text(bytes), "requestedSchema": {"type": "object", "properties": {}}}),
+        )
     };
     message(MAX_MESSAGE_BYTES).unwrap();
-    assert_eq!(message(MAX_MESSAGE_BYTES + 1).unwrap_err(), FormError::MessageTooLong);
+    assert_eq!(
+        message(MAX_MESSAGE_BYTES + 1).unwrap_err(),
+        FormError::MessageTooLong
+    );
 }
 
 #[test]
@@ -230,8 +308,14 @@ fn defaults_stand_in_for_what_is_absent() {
         &[],
     );
     let filled = |content: &str| form.with_defaults(&Json::check(content.to_owned()).unwrap());
-    assert_eq!(filled("{}").as_str(), r#"{"alias":"John Doe","big":12345678901234567890}"#);
-    assert_eq!(filled(r#"{"alias":"x"}"#).as_str(), r#"{"alias":"x","big":12345678901234567890}"#);
+    assert_eq!(
+        filled("{}").as_str(),
+        r#"{"alias":"John Doe","big":12345678901234567890}"#
+    );
+    assert_eq!(
+        filled(r#"{"alias":"x"}"#).as_str(),
+        r#"{"alias":"x","big":12345678901234567890}"#
+    );
     assert_eq!(filled("[]").as_str(), "[]");
     assert_eq!(form.check(&filled("{}")), []);
 }
@@ -254,7 +338,11 @@ fn texts_are_checked() {
         (TextFormat::Email, "ann@example.com", "ann"),
         (TextFormat::Uri, "https://example.com/a", "example"),
         (TextFormat::Date, "2026-02-28", "2026-02-30"),
-        (TextFormat::DateTime, "2026-07-28T09:30:00Z", "2026-07-28 09:30"),
+        (
+            TextFormat::DateTime,
+            "2026-07-28T09:30:00Z",
+            "2026-07-28 09:30",
+        ),
     ] {
         let property = json!({"type": "string", "format": format.name()});
         assert_eq!(fault(&property, &json!(good)), None);
@@ -276,7 +364,10 @@ fn numbers_are_checked() {
         assert_eq!(fault(&whole, &value), expected, "{value}");
     }
     assert_eq!(fault(&json!({"type": "number"}), &json!(1.5)), None);
-    assert_eq!(fault(&json!({"type": "boolean"}), &json!(1)), Some(Fault::NotBoolean));
+    assert_eq!(
+        fault(&json!({"type": "boolean"}), &json!(1)),
+        Some(Fault::NotBoolean)
+    );
 }
 
 #[test]
@@ -284,7 +375,8 @@ fn choices_are_checked() {
     let one = json!({"type": "string", "oneOf": [{"const": "a", "title": "b"}]});
     assert_eq!(fault(&one, &json!("a")), None);
     assert_eq!(fault(&one, &json!("b")), Some(Fault::NotOption));
-    let some = json!({"type": "array", "minItems": 1, "maxItems": 2, "items": {"enum": ["a", "b", "c"]}});
+    let some =
+        json!({"type": "array", "minItems": 1, "maxItems": 2, "items": {"enum": ["a", "b", "c"]}});
     for (value, expected) in [
         (json!(["a", "c"]), None),
         (json!([]), Some(Fault::TooFew(1))),
@@ -300,7 +392,10 @@ fn choices_are_checked() {
 
 #[test]
 fn an_answer_is_checked_whole() {
-    let form = form(&json!({"a": {"type": "boolean"}, "b": {"type": "boolean"}}), &["a"]);
+    let form = form(
+        &json!({"a": {"type": "boolean"}, "b": {"type": "boolean"}}),
+        &["a"],
+    );
     assert_eq!(faults(&form, &json!({"a": true})), []);
     assert_eq!(
         faults(&form, &json!({"b": 1, "c": 2})),
@@ -310,21 +405,55 @@ fn an_answer_is_checked_whole() {
             ("a".to_owned(), Fault::Missing),
         ]
     );
-    assert_eq!(faults(&form, &json!([])), [(String::new(), Fault::NotObject)]);
+    assert_eq!(
+        faults(&form, &json!([])),
+        [(String::new(), Fault::NotObject)]
+    );
     let twice = form.check(&Json::check(r#"{"a":true,"a":false}"#).unwrap());
     assert_eq!(twice[0].fault, Fault::Repeated);
 }
 
 fn keyword() -> impl Strategy<Value = (String, Value)> {
     let name = proptest::sample::select(vec![
-        "type", "title", "description", "format", "minLength", "maxLength", "pattern", "minimum", "maximum", "enum",
-        "enumNames", "oneOf", "anyOf", "items", "minItems", "maxItems", "default", "$ref",
+        "type",
+        "title",
+        "description",
+        "format",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minimum",
+        "maximum",
+        "enum",
+        "enumNames",
+        "oneOf",
+        "anyOf",
+        "items",
+        "minItems",
+        "maxItems",
+        "default",
+        "$ref",
     ]);
     let value = proptest::sample::select(vec![
-        json!("string"), json!("integer"), json!("number"), json!("boolean"), json!("array"), json!("email"),
-        json!("a{1000}{1000}{1000}"), json!("("), json!(0), json!(3), json!(-1), json!(1e300), json!(null), json!(true),
-        json!(["a", "b"]), json!([{"const": "a"}]), json!([{"type": "null"}, {"type": "string"}]),
-        json!({"enum": ["a"]}), json!({"anyOf": [{"const": "a", "title": "A"}]}),
+        json!("string"),
+        json!("integer"),
+        json!("number"),
+        json!("boolean"),
+        json!("array"),
+        json!("email"),
+        json!("a{1000}{1000}{1000}"),
+        json!("("),
+        json!(0),
+        json!(3),
+        json!(-1),
+        json!(1e300),
+        json!(null),
+        json!(true),
+        json!(["a", "b"]),
+        json!([{"const": "a"}]),
+        json!([{"type": "null"}, {"type": "string"}]),
+        json!({"enum": ["a"]}),
+        json!({"anyOf": [{"const": "a", "title": "A"}]}),
     ]);
     (name.prop_map(str::to_owned), value)
 }

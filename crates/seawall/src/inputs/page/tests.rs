@@ -24,7 +24,10 @@ fn https_and_loopback_are_shown() {
         assert!(!page.is_punycode());
     }
     let page = page("https://EXAMPLE.com:8443/a").unwrap();
-    assert_eq!((page.host_ascii(), page.origin().as_str()), ("example.com", "https://example.com:8443"));
+    assert_eq!(
+        (page.host_ascii(), page.origin().as_str()),
+        ("example.com", "https://example.com:8443")
+    );
     assert_eq!(format!("{page:?}"), r#"Page("https://example.com:8443")"#);
 }
 
@@ -53,8 +56,16 @@ fn what_must_not_be_opened_is_refused() {
     ] {
         assert_eq!(page(url).unwrap_err(), expected, "{url}");
     }
-    for params in [json!({}), json!([]), json!({"url": "https://a.example/"}), json!({"message": "m", "url": 1})] {
-        assert_eq!(Page::parse(&Json::of(&params).unwrap()).unwrap_err(), PageError::Malformed);
+    for params in [
+        json!({}),
+        json!([]),
+        json!({"url": "https://a.example/"}),
+        json!({"message": "m", "url": 1}),
+    ] {
+        assert_eq!(
+            Page::parse(&Json::of(&params).unwrap()).unwrap_err(),
+            PageError::Malformed
+        );
     }
 }
 
@@ -64,9 +75,15 @@ fn a_page_past_a_bound_is_refused() {
     let start = "https://a.example/";
     let long = |bytes: usize| format!("{start}{}", "x".repeat(bytes - start.len()));
     page(&long(MAX_URL_BYTES)).unwrap();
-    assert_eq!(page(&long(MAX_URL_BYTES + 1)).unwrap_err(), PageError::TooLong);
+    assert_eq!(
+        page(&long(MAX_URL_BYTES + 1)).unwrap_err(),
+        PageError::TooLong
+    );
     let grows = format!("{start}{}", "é".repeat(MAX_URL_BYTES / 4));
     assert_eq!(page(&grows).unwrap_err(), PageError::TooLong);
     let message = json!({"message": "m".repeat(MAX_MESSAGE_BYTES + 1), "url": start});
-    assert_eq!(Page::parse(&Json::of(&message).unwrap()).unwrap_err(), PageError::TooLong);
+    assert_eq!(
+        Page::parse(&Json::of(&message).unwrap()).unwrap_err(),
+        PageError::TooLong
+    );
 }

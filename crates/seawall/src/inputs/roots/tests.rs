@@ -30,8 +30,13 @@ fn a_root_is_a_plain_file_uri() {
 #[cfg(unix)]
 #[test]
 fn a_path_is_encoded() {
-    let root = Root::of_path(Path::new("/srv/my #1 project?")).unwrap().named("mine");
+    let root = Root::of_path(Path::new("/srv/my #1 project?"))
+        .unwrap()
+        .named("mine");
     assert_eq!(root.uri().as_str(), "file:///srv/my%20%231%20project%3F");
     assert_eq!(root.name(), Some("mine"));
-    assert_eq!(Root::of_path(Path::new("project")).unwrap_err(), RootError::NotAbsolute);
+    assert_eq!(
+        Root::of_path(Path::new("project")).unwrap_err(),
+        RootError::NotAbsolute
+    );
 }

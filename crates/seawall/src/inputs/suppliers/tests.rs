@@ -79,14 +79,21 @@ fn form_params() -> Value {
     }})
 }
 
-async fn supplied(suppliers: &Suppliers, method: InputMethod, params: Option<Value>) -> Option<String> {
+async fn supplied(
+    suppliers: &Suppliers,
+    method: InputMethod,
+    params: Option<Value>,
+) -> Option<String> {
     let params = params.map(|params| json(&params));
     let answer = suppliers.supply("srv", method, params).await?;
     Some(answer.as_str().to_owned())
 }
 
 async fn answered(answer: Answer) -> Option<String> {
-    let told = Told { answer: Some(answer), ..Told::default() };
+    let told = Told {
+        answer: Some(answer),
+        ..Told::default()
+    };
     let suppliers = Suppliers::default().with_form(Arc::new(told));
     supplied(&suppliers, InputMethod::ElicitForm, Some(form_params())).await
 }
@@ -106,12 +113,27 @@ async fn capabilities_are_what_is_supplied() {
     }
     let told = || Arc::new(Told::default());
     let declared = |suppliers: Suppliers| suppliers.capabilities().to_json();
-    assert_eq!(declared(none.clone().with_form(told())), r#"{"elicitation":{"form":{}}}"#);
-    assert_eq!(declared(none.clone().with_url(told())), r#"{"elicitation":{"url":{}}}"#);
+    assert_eq!(
+        declared(none.clone().with_form(told())),
+        r#"{"elicitation":{"form":{}}}"#
+    );
+    assert_eq!(
+        declared(none.clone().with_url(told())),
+        r#"{"elicitation":{"url":{}}}"#
+    );
     assert_eq!(declared(none.clone().with_roots(told())), r#"{"roots":{}}"#);
-    assert_eq!(declared(none.clone().with_sampling(told())), r#"{"sampling":{}}"#);
-    let with_tools = Arc::new(Told { takes_tools: true, ..Told::default() });
-    assert_eq!(declared(none.with_sampling(with_tools)), r#"{"sampling":{"tools":{}}}"#);
+    assert_eq!(
+        declared(none.clone().with_sampling(told())),
+        r#"{"sampling":{}}"#
+    );
+    let with_tools = Arc::new(Told {
+        takes_tools: true,
+        ..Told::default()
+    });
+    assert_eq!(
+        declared(none.with_sampling(with_tools)),
+        r#"{"sampling":{"tools":{}}}"#
+    );
 }
 
 #[tokio::test]
@@ -121,13 +143,24 @@ async fn a_form_is_answered_as_the_specification_has_it() {
         answered(Answer::Accept(content)).await.unwrap(),
         r#"{"action":"accept","content":{"n":3}}"#
     );
-    assert_eq!(answered(Answer::Decline).await.unwrap(), r#"{"action":"decline"}"#);
-    assert_eq!(answered(Answer::Cancel).await.unwrap(), r#"{"action":"cancel"}"#);
+    assert_eq!(
+        answered(Answer::Decline).await.unwrap(),
+        r#"{"action":"decline"}"#
+    );
+    assert_eq!(
+        answered(Answer::Cancel).await.unwrap(),
+        r#"{"action":"cancel"}"#
+    );
 }
 
 #[tokio::test]
 async fn an_answer_that_does_not_satisfy_the_form_is_not_sent() {
-    for content in [json!({"n": 4}), json!({}), json!({"n": 1, "secret": 2}), json!(1)] {
+    for content in [
+        json!({"n": 4}),
+        json!({}),
+        json!({"n": 1, "secret": 2}),
+        json!(1),
+    ] {
         let answer = answered(Answer::Accept(json(&content))).await;
         assert_eq!(answer.unwrap(), r#"{"action":"cancel"}"#, "{content}");
     }
@@ -135,15 +168,28 @@ async fn an_answer_that_does_not_satisfy_the_form_is_not_sent() {
 
 #[tokio::test]
 async fn nobody_is_asked_what_cannot_be_shown() {
-    let told = Arc::new(Told { answer: Some(Answer::Decline), consent: Some(Consent::Accept), ..Told::default() });
+    let told = Arc::new(Told {
+        answer: Some(Answer::Decline),
+        consent: Some(Consent::Accept),
+        ..Told::default()
+    });
     let suppliers = Suppliers::default()
         .with_form(Arc::clone(&told) as _)
         .with_url(Arc::clone(&told) as _);
     for params in [None, Some(json!({"message": "m"})), Some(json!(["m"]))] {
-        assert_eq!(supplied(&suppliers, InputMethod::ElicitForm, params).await, None);
+        assert_eq!(
+            supplied(&suppliers, InputMethod::ElicitForm, params).await,
+            None
+        );
     }
-    for params in [None, Some(json!({"message": "m", "url": "file:///etc/passwd"}))] {
-        assert_eq!(supplied(&suppliers, InputMethod::ElicitUrl, params).await, None);
+    for params in [
+        None,
+        Some(json!({"message": "m", "url": "file:///etc/passwd"})),
+    ] {
+        assert_eq!(
+            supplied(&suppliers, InputMethod::ElicitUrl, params).await,
+            None
+        );
     }
     assert_eq!(told.asked(), 0);
 }
@@ -155,7 +201,10 @@ async fn a_page_is_answered_without_content() {
         (Consent::Decline, r#"{"action":"decline"}"#),
         (Consent::Cancel, r#"{"action":"cancel"}"#),
     ] {
-        let told = Arc::new(Told { consent: Some(consent), ..Told::default() });
+        let told = Arc::new(Told {
+            consent: Some(consent),
+            ..Told::default()
+        });
         let suppliers = Suppliers::default().with_url(Arc::clone(&told) as _);
         let params = json!({"mode": "url", "message": "m", "url": "https://a.example/x", "elicitationId": "1"});
         let answer = supplied(&suppliers, InputMethod::ElicitUrl, Some(params)).await;
@@ -171,15 +220,33 @@ async fn a_sample_passes_unchanged_and_tools_only_where_declared() {
     let result = r#"{"role":"assistant",  "content":{"type":"text","text":"hi"},"model":"m"}"#;
     for (takes_tools, expected) in [(false, None), (true, Some(result.to_owned()))] {
         let sample = Some(Json::check(result).unwrap());
-        let suppliers = Suppliers::default().with_sampling(Arc::new(Told { sample, takes_tools, ..Told::default() }));
+        let suppliers = Suppliers::default().with_sampling(Arc::new(Told {
+            sample,
+            takes_tools,
+            ..Told::default()
+        }));
         let method = InputMethod::Sample;
-        assert_eq!(supplied(&suppliers, method, Some(plain.clone())).await.as_deref(), Some(result));
-        assert_eq!(supplied(&suppliers, method, Some(tooled.clone())).await, expected);
+        assert_eq!(
+            supplied(&suppliers, method, Some(plain.clone()))
+                .await
+                .as_deref(),
+            Some(result)
+        );
+        assert_eq!(
+            supplied(&suppliers, method, Some(tooled.clone())).await,
+            expected
+        );
         assert_eq!(supplied(&suppliers, method, None).await, None);
     }
     for sample in [None, Some(Json::check("[]").unwrap())] {
-        let suppliers = Suppliers::default().with_sampling(Arc::new(Told { sample, ..Told::default() }));
-        assert_eq!(supplied(&suppliers, InputMethod::Sample, Some(plain.clone())).await, None);
+        let suppliers = Suppliers::default().with_sampling(Arc::new(Told {
+            sample,
+            ..Told::default()
+        }));
+        assert_eq!(
+            supplied(&suppliers, InputMethod::Sample, Some(plain.clone())).await,
+            None
+        );
     }
 }
 
@@ -199,7 +266,12 @@ async fn a_dropped_question_is_withdrawn() {
     let suppliers = Suppliers::default().with_form(Arc::clone(&told) as _);
     let mut question = suppliers.supply("srv", InputMethod::ElicitForm, Some(json(&form_params())));
     let waker = std::task::Waker::noop();
-    assert!(question.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+    assert!(
+        question
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(waker))
+            .is_pending()
+    );
     assert_eq!(told.asked(), 1);
     drop(question);
     drop(suppliers);

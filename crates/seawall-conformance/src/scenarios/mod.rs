@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use seawall::config::{Problems, Protocol};
 use seawall::inputs::{Answer, BoxFuture, FieldKind, Form, FormSupplier, Suppliers};
-use seawall::{Arguments, Client, Json, ServerConfig};
+use seawall::{Arguments, AuthError, Client, ClientBuilder, HttpClientError, Json, ServerConfig};
+
+mod auth;
 
 use crate::settings::{Context, Settings};
 
@@ -25,8 +27,14 @@ pub(crate) enum ScenarioError {
     NoTool(&'static str),
     #[error("the context is not that of this scenario")]
     Context,
-    #[error("not built yet")]
-    NotBuilt,
+    #[error("the library took what it has to refuse")]
+    NotRefused,
+    #[error("no login can be made of the context")]
+    Login(#[from] AuthError),
+    #[error("no HTTP client")]
+    Http(#[from] HttpClientError),
+    #[error("the scenario is not known here")]
+    Unknown,
 }
 
 /// Goes through the scenario.
@@ -57,11 +65,16 @@ pub(crate) async fn run(settings: &Settings) -> Result<(), ScenarioError> {
         }
         "sep-2322-client-request-state" => request_state(settings).await,
         "json-schema-2020-12-preservation" => echo_schema(settings).await,
-        _ => Err(ScenarioError::NotBuilt),
+        scenario if scenario.starts_with("auth/") => auth::run(settings).await,
+        _ => Err(ScenarioError::Unknown),
     }
 }
 
 async fn connect(settings: &Settings) -> Result<Client, ScenarioError> {
+    Ok(builder(settings)?.connect().await?)
+}
+
+fn builder(settings: &Settings) -> Result<ClientBuilder, ScenarioError> {
     // A legacy scenario's server may settle on an older revision than the run's.
     let protocol = if settings.revision.is_legacy() {
         Protocol::Legacy
@@ -71,12 +84,9 @@ async fn connect(settings: &Settings) -> Result<Client, ScenarioError> {
     let config = ServerConfig::url(SERVER, &settings.url)
         .protocol(protocol)
         .build()?;
-    let client = Client::builder(config)
+    Ok(Client::builder(config)
         .suppliers(Suppliers::default().with_form(Arc::new(Accepting)))
-        .tools_optional()
-        .connect()
-        .await?;
-    Ok(client)
+        .tools_optional())
 }
 
 /// Accepts every form: what has a default gets it, what is a question of yes or no is answered with yes.

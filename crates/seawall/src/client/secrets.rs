@@ -1,0 +1,42 @@
+//! The redactor of one connection, which learns of new tokens as they are given out (R1).
+
+use std::sync::Arc;
+
+use crate::config::Secret;
+use crate::redact::{Redactor, RedactorBuilder};
+use crate::web::Authorize;
+
+/// The secrets of one connection: those of its entry, and whatever a login gives later.
+pub(super) struct Secrets {
+    entry: RedactorBuilder,
+    login: Option<Arc<dyn Authorize>>,
+    /// The login's secrets that `current` knows.
+    known: Vec<Secret>,
+    current: Redactor,
+}
+
+impl Secrets {
+    pub(super) fn new(entry: RedactorBuilder, login: Option<Arc<dyn Authorize>>) -> Self {
+        Self {
+            current: entry.clone().build(),
+            entry,
+            login,
+            known: Vec::new(),
+        }
+    }
+
+    /// The redactor that knows every secret given out by now.
+    pub(super) fn redactor(&mut self) -> &Redactor {
+        if let Some(login) = &self.login {
+            let secrets = login.secrets();
+            if secrets != self.known {
+                let tokens = secrets.iter().map(Secret::reveal);
+                self.current = tokens
+                    .fold(self.entry.clone(), RedactorBuilder::token)
+                    .build();
+                self.known = secrets;
+            }
+        }
+        &self.current
+    }
+}
