@@ -10,6 +10,9 @@ use std::collections::{HashMap, HashSet};
 use crate::framing::Kind;
 use crate::json::{Json, decode_string};
 
+#[cfg(test)]
+mod tests;
+
 const ANNOTATION: &str = "x-mcp-header";
 /// Keywords whose value is one schema that no argument's path leads through.
 const ASIDE: [&str; 12] = [
@@ -208,7 +211,9 @@ impl HeaderParams {
                 }
             });
         }
-        values.sort();
+        // Of a key that stands twice the last counts, as for most that read JSON.
+        values.reverse();
+        values.sort_by(|(one, _), (other, _)| one.cmp(other));
         values.dedup_by(|later, earlier| later.0 == earlier.0);
         values
     }
