@@ -23,6 +23,10 @@ pub struct CallId(pub(super) u64);
 
 /// What was left of a call when its caller let go of it.
 #[derive(Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it is returned; a box would cost an allocation"
+)]
 pub enum Abandoned {
     /// It had not been dispatched; it never will be.
     NotSent,
