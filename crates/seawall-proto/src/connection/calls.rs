@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::ledger::{Abandoned, CallId, Kept, Left, Leg, Pending, Progress, Subject};
+use super::ledger::{Abandoned, CallId, Kept, Leg, Pending, Progress, Subject};
+use super::left::Left;
 use super::outbox::{ENTRY_OVERHEAD_BYTES, Purpose};
 use super::request::{Continuation, Request};
 use super::{Binding, CallError, Connection, Event, Stage, Time, wire};

@@ -10,7 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::handover::Handover;
-use super::ledger::{Left, Leg};
+use super::ledger::Leg;
+use super::left::Left;
 use super::outbox::{Lane, Purpose};
 use super::{Binding, CallError, Connection, Route, Stage, Time};
 use crate::jsonrpc::{Inbound, Malformed};

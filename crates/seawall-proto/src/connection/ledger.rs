@@ -1,5 +1,4 @@
-//! The ledger of calls: `Queued → (Handed) → Dispatched → Ended`, with pauses between legs. Nothing else decides an
-//! outcome (O2).
+//! The ledger of calls: `Queued → (Handed) → Dispatched → Ended`, with pauses between legs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,15 +6,15 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::handover::Handover;
+use super::left::{Before, Left};
 use super::legs::Pause;
 use super::outbox::ENTRY_OVERHEAD_BYTES;
 use super::request::{Continuation, Request};
 use super::wire::{self, Meta};
-use super::{BetweenLegs, CallError, CloseReason, Time};
+use super::{CallError, CloseReason, Time};
 use crate::json::Json;
 use crate::jsonrpc::Reply;
 use crate::limits::MAX_PROGRESS_TEXT_BYTES;
-use crate::outcome::Outcome;
 
 /// A call on its connection. Unique per connection, never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,91 +70,6 @@ pub(super) enum Leg {
         /// Bytes that the result keeps alive, counted until it is taken (L8).
         held: usize,
     },
-}
-
-/// What the legs before the one under way make of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Before {
-    /// There were none.
-    Nothing,
-    /// The server refused one without carrying it out (T2, T3).
-    Refused,
-    /// The server began, and asked for another round.
-    Asked,
-}
-
-/// What became of a call that ended early.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Left {
-    /// A frame of this number that is not begun.
-    Queued { frame: u64, before: Before },
-    /// A message that the transport had and did not begin.
-    Withdrawn { before: Before },
-    /// A request that the server has, or may have.
-    Dispatched,
-    /// Nothing is in flight.
-    Paused { before: Before },
-}
-
-impl Left {
-    /// Where a call stands that is to end now; a message that the transport has and did not begin is taken back.
-    pub(super) fn of(pending: &Pending) -> Option<Self> {
-        let before = pending.before();
-        Some(match &pending.leg {
-            Leg::Queued { frame } => Self::Queued {
-                frame: *frame,
-                before,
-            },
-            Leg::Handed { handover, .. } if handover.withdraw() => Self::Withdrawn { before },
-            Leg::Handed { .. } | Leg::Dispatched => Self::Dispatched,
-            Leg::Paused(_) => Self::Paused { before },
-            Leg::Ended { .. } => return None,
-        })
-    }
-
-    pub(super) fn outcome(self) -> Outcome {
-        match self {
-            Self::Dispatched => Outcome::NoResponse,
-            Self::Queued { before, .. } | Self::Withdrawn { before } | Self::Paused { before } => {
-                match before {
-                    Before::Nothing => Outcome::NotSent,
-                    Before::Refused => Outcome::ErrorResponse,
-                    Before::Asked => Outcome::NoResponse,
-                }
-            }
-        }
-    }
-
-    /// Whether the server waits for the next round, and nothing is in flight (O4).
-    fn is_between_legs(self) -> bool {
-        match self {
-            Self::Dispatched => false,
-            Self::Queued { before, .. } | Self::Withdrawn { before } | Self::Paused { before } => {
-                before == Before::Asked
-            }
-        }
-    }
-
-    fn timeout(self, limit: Duration) -> CallError {
-        let limit_ms = limit.as_millis();
-        if self.is_between_legs() {
-            return CallError::BetweenLegs(BetweenLegs::Timeout { limit_ms });
-        }
-        CallError::Timeout {
-            limit_ms,
-            outcome: self.outcome(),
-        }
-    }
-
-    fn closed(self, reason: CloseReason) -> CallError {
-        if self.is_between_legs() {
-            return CallError::BetweenLegs(BetweenLegs::Closed(reason));
-        }
-        CallError::Closed {
-            reason,
-            outcome: self.outcome(),
-        }
-    }
 }
 
 /// Whose rules a refusal follows (O3).
@@ -515,7 +429,7 @@ impl Pending {
         pause + self.kept.as_ref().map_or(0, |kept| kept.held)
     }
 
-    fn before(&self) -> Before {
+    pub(super) fn before(&self) -> Before {
         match (self.rounds, self.again) {
             (0, false) => Before::Nothing,
             (0, true) => Before::Refused,

@@ -21,6 +21,7 @@ use crate::limits::MAX_WAITING_DIAGNOSTICS;
 use crate::mcp::{Catalog, Revision};
 use crate::outcome::Outcome;
 
+mod asking;
 mod calls;
 mod close;
 mod config;
@@ -31,6 +32,7 @@ mod handover;
 mod handshake;
 mod inputs;
 mod ledger;
+mod left;
 mod legs;
 mod listen;
 mod listing;
@@ -57,8 +59,9 @@ pub use request::Route;
 pub use stats::Stats;
 pub use time::Time;
 
+use asking::Exchange;
 use exchange::Introduction;
-use handshake::{Exchange, Ready};
+use handshake::Ready;
 use inputs::Inputs;
 use ledger::Calls;
 use listen::Listen;

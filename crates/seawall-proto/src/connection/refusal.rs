@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::handshake::Under;
 use super::{CloseReason, Connection, Era, ExchangeFault, RevisionRefusal, Session, Stage, Time};
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
@@ -92,44 +91,6 @@ impl Connection {
         match self.agreed_on(now, session, CloseReason::Discovery) {
             Ok(stage) => self.enter(stage),
             Err(reason) => self.close(reason),
-        }
-    }
-
-    /// The rest of a busy server is over.
-    pub(super) fn ask_again(&mut self, now: Time) {
-        let deadline = self.exchange.deadline;
-        self.say_exchange_again(now, deadline);
-    }
-
-    /// Says the request of the handshake under way again. Its deadline stays.
-    fn say_exchange_again(&mut self, now: Time, deadline: Option<Time>) {
-        let retried = self.exchange.retried;
-        let placeholder = Stage::Initializing { since: now };
-        let stage = std::mem::replace(&mut self.stage, placeholder);
-        let asked = match &stage {
-            Stage::Listing(listing) => self.list(now, listing),
-            Stage::Ready(ready) => match &ready.under {
-                Under::Relisting(listing) => self.list(now, listing),
-                _ => Ok(()),
-            },
-            Stage::Discovering { .. } => {
-                self.discover(now);
-                self.keep_deadline(deadline, retried);
-                return;
-            }
-            _ => Ok(()),
-        };
-        self.stage = stage;
-        self.keep_deadline(deadline, retried);
-        if let Err(reason) = asked {
-            self.close(reason);
-        }
-    }
-
-    fn keep_deadline(&mut self, deadline: Option<Time>, retried: bool) {
-        if !self.is_closed() {
-            self.exchange.deadline = deadline;
-            self.exchange.retried = retried;
         }
     }
 
