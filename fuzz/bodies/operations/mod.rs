@@ -4,6 +4,7 @@
 //! bounded; a deadline is never in the past once it was handled.
 
 mod calls;
+mod rounds;
 mod server;
 
 use std::collections::{HashMap, HashSet};
@@ -22,8 +23,14 @@ use server::{initialized, listed};
 /// More than a frame of ours, or what is counted beside a frame that is held.
 const SMALL: usize = 512;
 
-/// The input is a program; its first bytes choose the limits and whether the handshake is done before it.
+/// The input is a program; its first bytes choose the limits and whether the handshake is done before it. The highest bit
+/// of the first one chooses [`rounds`].
 pub(crate) fn run(data: &[u8]) {
+    if let Some((first, rest)) = data.split_first()
+        && first & 128 != 0
+    {
+        return rounds::run(Input(rest));
+    }
     let mut world = World::new(Input(data));
     while let Some(operation) = world.input.next() {
         world.step(operation);

@@ -163,3 +163,19 @@ proptest! {
         bodies::sse::run(&[&head[..], &pieces.concat()].concat());
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    /// S8, O2, O4, T2, T3, L6, L8: the same of either era, over a stream and over exchanges, with rounds, inputs, streams
+    /// of changes and sessions that are lost: each call ends once, `not_sent` is never said of what was begun, what was
+    /// taken back never begins, state never leaks, and what is held is bounded.
+    #[test]
+    fn any_program_of_rounds_keeps_the_invariants(
+        flags in 0_u8..128,
+        program in prop::collection::vec(any::<u8>(), 4..600),
+    ) {
+        let program: Vec<u8> = [128, flags].into_iter().chain(program).collect();
+        bodies::operations::run(&program);
+    }
+}
