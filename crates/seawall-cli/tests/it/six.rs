@@ -107,6 +107,10 @@ fn faults_of(peer: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     for protocol in words(&peer["protocols"]) {
         let config = config(entry.clone(), protocol);
+        if protocol == "auto" && is_named(peer, "rmcp-legacy") {
+            faults.extend(fault_of_verdict(&config));
+            continue;
+        }
         for (tool, arguments, expected) in calls() {
             let ran = called(&config, tool, &arguments);
             let status = i32::from(expected["isError"] == true);
@@ -127,6 +131,25 @@ fn faults_of(peer: &Value) -> Vec<String> {
         }
     }
     faults
+}
+
+fn is_named(peer: &Value, name: &str) -> bool {
+    peer["name"]
+        .as_str()
+        .is_some_and(|peer| peer.starts_with(name))
+}
+
+/// BEHAVIOUR S3, S4: this one answers the probe with a modern error that lists older revisions alone: a verdict, never a
+/// fallback, that says what to write.
+fn fault_of_verdict(config: &Config) -> Option<String> {
+    let ran = called(config, "echo", &json!({"text": "x"}));
+    let error = &ran.json()["error"];
+    let told = ran.status == Some(3)
+        && error["jsonRpcCode"] == -32022
+        && error["message"]
+            .as_str()
+            .is_some_and(|message| message.contains("write \"protocol\": \"2025-11-25\""));
+    (!told).then(|| format!("the verdict: {ran:?}"))
 }
 
 fn start(peer: &Value) -> RealPeer {

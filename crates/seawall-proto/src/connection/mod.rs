@@ -338,10 +338,12 @@ impl Connection {
         }
     }
 
-    /// The revision that is spoken, as soon as it is agreed on.
+    /// The revision that is spoken, as soon as it is agreed on; none while a session is made anew.
     #[must_use]
     pub fn negotiated(&self) -> Option<Revision> {
-        self.known_session().map(|session| session.revision)
+        let renewing = matches!(&self.stage, Stage::Ready(ready) if ready.is_renewing());
+        let session = self.known_session().filter(|_| !renewing);
+        session.map(|session| session.revision)
     }
 
     /// The catalog, once the handshake is over.

@@ -191,6 +191,10 @@ impl ExchangeDriver {
         if matches!(kind, PostKind::Initialize | PostKind::Request) {
             self.requests.insert(key);
         }
+        if kind == PostKind::Initialize {
+            // Another session, whose revision the transport is told anew.
+            self.negotiated = false;
+        }
         self.http.post(Post {
             key,
             kind,
