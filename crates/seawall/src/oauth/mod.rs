@@ -37,6 +37,8 @@ pub use dpop::Dpop;
 pub use grant::{Assertion, Grant, IdentityProvider};
 pub use jwt::SigningKey;
 pub use session::{CredentialState, OAuth};
+#[cfg(feature = "keyring")]
+pub use store::KeyringStore;
 pub use store::{FileStore, MemoryStore, Slot, StoreLock, TokenStore};
 
 pub use crate::web::{

@@ -3,6 +3,8 @@
 //! **Invariant:** only the holder of a slot's lock writes it, so whoever looks again under the lock sees the newest text.
 
 mod file;
+#[cfg(feature = "keyring")]
+mod keyring;
 mod memory;
 
 use std::fmt;
@@ -12,6 +14,8 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 pub use file::FileStore;
+#[cfg(feature = "keyring")]
+pub use keyring::KeyringStore;
 pub use memory::MemoryStore;
 
 use crate::config::Secret;

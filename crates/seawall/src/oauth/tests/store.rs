@@ -85,3 +85,51 @@ fn names_of_slots_are_names_of_files() {
     assert!(name.bytes().all(|byte| byte.is_ascii_hexdigit()));
     assert_ne!(name, slot("https://x.example").name());
 }
+
+#[cfg(feature = "keyring")]
+mod keyring {
+    use keyring_core::{Entry, Error, mock};
+
+    use super::{keeps, slot};
+    use crate::config::Secret;
+    use crate::oauth::{FileStore, KeyringStore, TokenStore as _};
+
+    /// T5
+    #[test]
+    fn logins_are_in_the_keyring_and_not_in_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FileStore::new(folder.path());
+        let store = KeyringStore::with(mock::Store::new().unwrap(), files.clone());
+        keeps(&store);
+        let slot = slot("https://x.example");
+        let lock = store.try_lock(&slot).unwrap().unwrap();
+        lock.save(&Secret::new("text")).unwrap();
+        assert_eq!(store.load(&slot), Ok(Some(Secret::new("text"))));
+        assert_eq!(files.load(&slot), Ok(None));
+    }
+
+    /// T5: what the keyring does not take is kept in a file, and nothing older is read instead.
+    #[test]
+    fn a_login_that_the_keyring_does_not_take_is_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FileStore::new(folder.path());
+        let keyring: std::sync::Arc<keyring_core::CredentialStore> = mock::Store::new().unwrap();
+        let store = KeyringStore::with(std::sync::Arc::clone(&keyring), files.clone());
+        let slot = slot("https://x.example");
+        let lock = store.try_lock(&slot).unwrap().unwrap();
+        lock.save(&Secret::new("older")).unwrap();
+        let entry = Entry::new_in_store(&keyring, "seawall-oauth", &slot.name()).unwrap();
+        let place = entry.as_any().downcast_ref::<mock::Cred>().unwrap();
+        place.set_error(Error::TooLong("password".into(), 4));
+        lock.save(&Secret::new("newer")).unwrap();
+        assert_eq!(store.load(&slot), Ok(Some(Secret::new("newer"))));
+        assert_eq!(files.load(&slot), Ok(Some(Secret::new("newer"))));
+    }
+
+    /// T5
+    #[test]
+    fn without_a_keyring_there_are_files() {
+        let folder = tempfile::tempdir().unwrap();
+        keeps(&KeyringStore::without(FileStore::new(folder.path())));
+    }
+}
