@@ -106,6 +106,11 @@ pub(crate) struct GlobalArgs {
     /// Say more on stderr; twice, what servers say beside the protocol
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Tell servers that ask for roots to work in this folder; can be repeated
+    ///
+    /// Roots tell a server what matters; they keep it from nothing. Without any, none are declared.
+    #[arg(long = "root", global = true, value_name = "DIR")]
+    pub(crate) roots: Vec<PathBuf>,
     /// Add the built-in server `demo`
     #[arg(long, global = true)]
     pub(crate) demo: bool,

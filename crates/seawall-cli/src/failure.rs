@@ -100,6 +100,8 @@ pub(crate) enum UsageError {
         "--demo: the configuration has the server `demo` or its prefix `mcp/demo` already; leave --demo out, or rename that one"
     )]
     DemoTaken,
+    #[error("--root: {} is no folder that can be read", .path.display())]
+    Root { path: PathBuf },
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
 }

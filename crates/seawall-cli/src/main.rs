@@ -8,6 +8,7 @@ mod asker;
 mod commands;
 mod demo_server;
 mod failure;
+mod inputs;
 mod interrupt;
 mod printer;
 mod settings;

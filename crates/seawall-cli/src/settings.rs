@@ -4,6 +4,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 use seawall::config::Lookup;
 
@@ -20,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) demo: bool,
     /// What answers `${input:…}`: somebody at a terminal, or nobody.
     pub(crate) asker: Asker,
+    /// The folders that servers are told of, as they were named.
+    pub(crate) roots: Vec<PathBuf>,
     manner: Manner,
 }
 
@@ -64,6 +67,7 @@ impl Settings {
                 true => Asker::Terminal,
                 false => Asker::Nobody,
             },
+            roots: global.roots.clone(),
             manner: Manner {
                 format: if global.json {
                     Format::Json
@@ -87,6 +91,7 @@ impl Settings {
             json: true,
             verbose: 0,
             demo: false,
+            roots: Vec::new(),
         };
         Self::from_parts(&global, Lookup::default(), &|_| None, Terminals::default())
     }

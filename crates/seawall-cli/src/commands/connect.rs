@@ -5,6 +5,7 @@ use std::sync::Arc;
 use seawall::Client;
 use seawall::config::ServerConfig;
 use seawall::events::Observer;
+use seawall::inputs::Suppliers;
 use tokio::task::JoinSet;
 
 use crate::failure::Failure;
@@ -14,11 +15,12 @@ use crate::printer::Printer;
 /// Connects; a signal ends it and the child with it.
 pub(crate) async fn connect(
     config: ServerConfig,
+    suppliers: Suppliers,
     interrupts: &mut Interrupts,
     printer: &mut Printer,
 ) -> Result<Client, Failure> {
     let server = config.server().to_owned();
-    let connecting = builder(config, printer.observer()).connect();
+    let connecting = builder(config, suppliers, printer.observer()).connect();
     // A future that is dropped half way ends its child.
     let connected = interrupts.unless(connecting).await;
     let client = connected.map_err(|_| Failure::Interrupted {
@@ -38,9 +40,10 @@ fn tell_connected(client: &Client, printer: &mut Printer) {
 
 pub(crate) fn builder(
     config: ServerConfig,
+    suppliers: Suppliers,
     observer: Option<Arc<dyn Observer>>,
 ) -> seawall::ClientBuilder {
-    let builder = Client::builder(config);
+    let builder = Client::builder(config).suppliers(suppliers);
     match observer {
         Some(observer) => builder.observer(observer),
         None => builder,
@@ -50,13 +53,14 @@ pub(crate) fn builder(
 /// Connects to all at once; what failed costs the others nothing. Both lists keep the order of `configs`.
 pub(crate) async fn connect_all(
     configs: Vec<ServerConfig>,
+    suppliers: &Suppliers,
     interrupts: &mut Interrupts,
     printer: &mut Printer,
 ) -> Result<(Vec<Client>, Vec<Failure>), Failure> {
     let spinner = printer.spinner("connecting");
     let mut connecting = JoinSet::new();
     for (place, config) in configs.into_iter().enumerate() {
-        let builder = builder(config, printer.observer());
+        let builder = builder(config, suppliers.clone(), printer.observer());
         connecting.spawn(async move { (place, builder.connect().await) });
     }
     let mut connected = Vec::with_capacity(connecting.len());

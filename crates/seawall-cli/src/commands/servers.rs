@@ -4,12 +4,14 @@ use seawall::config::{ServerConfig, load};
 
 use crate::arguments::nearest;
 use crate::failure::{Failure, UsageError};
+use crate::inputs::Inputs;
 use crate::printer::Printer;
 use crate::settings::Settings;
 
 /// The servers of one run: the configuration's, and the built-in one if it was asked for.
 pub(crate) struct ServerSet {
     servers: Vec<ServerConfig>,
+    inputs: Inputs,
 }
 
 /// The id of the built-in server.
@@ -25,10 +27,10 @@ impl ServerSet {
             }
         }
         let servers = checked.into_servers().map_err(UsageError::Configuration)?;
-        Self::new(servers, settings.demo)
+        Self::new(servers, settings.demo, Inputs::resolve(settings)?)
     }
 
-    fn new(mut servers: Vec<ServerConfig>, demo: bool) -> Result<Self, Failure> {
+    fn new(mut servers: Vec<ServerConfig>, demo: bool, inputs: Inputs) -> Result<Self, Failure> {
         if demo {
             let demo = built_in()?;
             if servers.iter().any(|config| meet(config, &demo)) {
@@ -36,7 +38,12 @@ impl ServerSet {
             }
             servers.push(demo);
         }
-        Ok(Self { servers })
+        Ok(Self { servers, inputs })
+    }
+
+    /// What is supplied to them when they ask.
+    pub(crate) fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -35,11 +35,12 @@ pub(crate) async fn run(
 ) -> Result<Status, Failure> {
     let none = servers.is_empty();
     let ids: Vec<String> = args.server.into_iter().collect();
+    let suppliers = servers.inputs().of_a_look();
     let selected: Vec<ServerConfig> = servers.select(&ids)?;
     if none {
         hint_no_servers(printer);
     }
-    let (clients, failures) = connect_all(selected, interrupts, printer).await?;
+    let (clients, failures) = connect_all(selected, &suppliers, interrupts, printer).await?;
     let status = failures
         .iter()
         .map(Failure::status)

@@ -19,9 +19,14 @@ use serde::Serialize;
 
 pub(crate) use observer::Heard;
 pub(crate) use pretty::pretty;
-pub(crate) use spinner::Spinner;
+pub(crate) use spinner::{Hushed, Spinner, Spinners};
 pub(crate) use table::Table;
 pub(crate) use visible::{Place, count_invisible, visible};
+
+/// Has a text written to stderr, soon, as it is: no line of its own, nothing made visible.
+pub(crate) fn show(text: String) {
+    talk::show(text);
+}
 
 /// What stdout is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +97,7 @@ pub(crate) struct Printer {
     stderr: Box<dyn Write + Send>,
     /// Why stdout takes no more, if it does not.
     broken: Option<io::Error>,
+    spinners: Spinners,
 }
 
 impl Printer {
@@ -105,6 +111,7 @@ impl Printer {
             stdout,
             stderr,
             broken: None,
+            spinners: Spinners::default(),
         }
     }
 
@@ -124,6 +131,16 @@ impl Printer {
     /// The colour of stdout.
     pub(crate) fn colour(&self) -> Colour {
         self.manner.stdout
+    }
+
+    /// The colour of stderr.
+    pub(crate) fn talk_colour(&self) -> Colour {
+        self.manner.stderr
+    }
+
+    /// The spinners that this printer shows, to be hushed while somebody else has the terminal.
+    pub(crate) fn spinners(&self) -> Spinners {
+        self.spinners.clone()
     }
 
     /// Data, as it is, and a newline.
@@ -190,8 +207,8 @@ impl Printer {
     }
 
     fn say(&mut self, line: String) {
-        if self.manner.verbosity > 1 {
-            // What servers say is written meanwhile, and may be stuck where nobody reads it.
+        if self.manner.verbosity > 1 || talk::is_used() {
+            // What servers say, or ask, is written meanwhile, and may be stuck where nobody reads it.
             talk::say(line);
         } else {
             // Nobody is left to tell that stderr is gone.
@@ -202,7 +219,7 @@ impl Printer {
     /// Shows that something is awaited, until the spinner is dropped.
     pub(crate) fn spinner(&self, text: &str) -> Spinner {
         if self.manner.spinner {
-            Spinner::shown(&visible(text, Place::Line))
+            Spinner::shown(&visible(text, Place::Line), &self.spinners)
         } else {
             Spinner::hidden()
         }

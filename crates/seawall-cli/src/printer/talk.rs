@@ -26,14 +26,24 @@ struct State {
 
 static TALK: OnceLock<Talk> = OnceLock::new();
 
+/// Has a text written to stderr, soon, with no end of line of its own; it is never dropped.
+pub(super) fn show(text: String) {
+    queue(text, usize::MAX);
+}
+
+/// Whether anything was said this way yet.
+pub(super) fn is_used() -> bool {
+    TALK.get().is_some()
+}
+
 /// Has a line of the program's own written to stderr, soon; it is never dropped.
 pub(super) fn say(line: String) {
-    queue(line, usize::MAX);
+    queue(line + "\n", usize::MAX);
 }
 
 /// Has a line of a server written to stderr, soon; dropped if too many wait.
 pub(super) fn pass_on(line: String) {
-    queue(line, MAX_WAITING);
+    queue(line + "\n", MAX_WAITING);
 }
 
 fn queue(line: String, room: usize) {
@@ -85,7 +95,7 @@ fn write_on() {
         drop(state);
         for line in lines {
             // Nobody is left to tell that stderr is gone.
-            let _ = writeln!(io::stderr(), "{line}");
+            let _ = write!(io::stderr(), "{line}");
         }
         if dropped > 0 {
             let _ = writeln!(

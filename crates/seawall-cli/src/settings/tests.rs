@@ -13,6 +13,7 @@ fn global(json: bool) -> GlobalArgs {
         json,
         verbose: 0,
         demo: false,
+        roots: Vec::new(),
     }
 }
 

@@ -16,4 +16,6 @@ mod interrupt;
 mod peers;
 mod six;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod tools;

@@ -13,6 +13,8 @@ pub const MAX_NAME_BYTES: usize = 256;
 pub const MAX_LABEL_BYTES: usize = 1_024;
 /// UTF-8 bytes of a field's description.
 pub const MAX_DESCRIPTION_BYTES: usize = 8_192;
+/// Bytes of a field's default as JSON.
+pub const MAX_DEFAULT_BYTES: usize = 8_192;
 /// UTF-8 bytes of a field's pattern.
 pub const MAX_PATTERN_BYTES: usize = 1_024;
 /// Bytes of the address of a page.

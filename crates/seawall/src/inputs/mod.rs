@@ -19,8 +19,8 @@ pub use form::{
     Choice, Fault, Field, FieldKind, FieldProblem, Form, FormError, NumberKind, Pattern, TextFormat,
 };
 pub use limits::{
-    MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES, MAX_NAME_BYTES,
-    MAX_OPTIONS, MAX_PATTERN_BYTES, MAX_URL_BYTES,
+    MAX_DEFAULT_BYTES, MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES,
+    MAX_NAME_BYTES, MAX_OPTIONS, MAX_PATTERN_BYTES, MAX_URL_BYTES,
 };
 pub use page::{Page, PageError};
 pub use roots::{Root, RootError};

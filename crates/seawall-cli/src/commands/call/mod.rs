@@ -46,7 +46,8 @@ pub(crate) async fn run(
     let server = config.server().to_owned();
 
     let spinner = printer.spinner(&format!("connecting to {server}"));
-    let client = connect(config, interrupts, printer)
+    let suppliers = servers.inputs().of_a_request(printer);
+    let client = connect(config, suppliers, interrupts, printer)
         .await
         .map_err(|failure| match failure {
             Failure::Server(error) => Failure::Uncalled(error),

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use seawall::Observer;
 use seawall::config::ServerConfig;
+use seawall::inputs::Suppliers;
 use tokio::task::JoinSet;
 
 use super::connect;
@@ -28,6 +29,7 @@ pub(crate) async fn run(
     if servers.is_empty() {
         hint_no_servers(printer);
     }
+    let suppliers = servers.inputs().of_a_look();
     let selected = servers.select(&args.servers)?;
     let many = selected.len();
     let spinner = printer.spinner(&format!(
@@ -36,8 +38,8 @@ pub(crate) async fn run(
     ));
     let mut looking = JoinSet::new();
     for (place, config) in selected.into_iter().enumerate() {
-        let aloud = printer.observer();
-        looking.spawn(async move { (place, look(config, aloud).await) });
+        let (suppliers, aloud) = (suppliers.clone(), printer.observer());
+        looking.spawn(async move { (place, look(config, suppliers, aloud).await) });
     }
     let mut checkups: Vec<(usize, Checkup)> = Vec::with_capacity(many);
     loop {
@@ -65,11 +67,15 @@ pub(crate) async fn run(
     Ok(status)
 }
 
-async fn look(config: ServerConfig, aloud: Option<Arc<dyn Observer>>) -> Checkup {
+async fn look(
+    config: ServerConfig,
+    suppliers: Suppliers,
+    aloud: Option<Arc<dyn Observer>>,
+) -> Checkup {
     let server = config.server().to_owned();
     let heard = Arc::new(Heard::before(aloud));
     let begun = Instant::now();
-    let connected = connect::builder(config, Some(Arc::clone(&heard) as _))
+    let connected = connect::builder(config, suppliers, Some(Arc::clone(&heard) as _))
         .connect()
         .await;
     let connect = begun.elapsed();

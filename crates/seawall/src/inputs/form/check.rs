@@ -53,7 +53,7 @@ pub enum Fault {
     #[error("longer than {0} characters")]
     TooLong(u64),
     /// Not of this format.
-    #[error("not {}", format_words(*.0))]
+    #[error("not {}", .0.words())]
     Format(TextFormat),
     /// Does not match the pattern.
     #[error("does not have the form that is asked for")]
@@ -73,15 +73,6 @@ pub enum Fault {
     /// More chosen than this.
     #[error("more than {0} chosen")]
     TooMany(u64),
-}
-
-fn format_words(format: TextFormat) -> &'static str {
-    match format {
-        TextFormat::Email => "an email address",
-        TextFormat::Uri => "an address such as https://example.com/",
-        TextFormat::Date => "a date such as 2026-07-28",
-        TextFormat::DateTime => "a date and time such as 2026-07-28T09:30:00Z",
-    }
 }
 
 pub(super) fn content(form: &Form, content: &Json) -> Vec<FieldProblem> {

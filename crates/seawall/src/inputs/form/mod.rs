@@ -265,6 +265,17 @@ impl TextFormat {
             Self::DateTime => "date-time",
         }
     }
+
+    /// As people call it, with an example where one helps.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Email => "an email address",
+            Self::Uri => "an address such as https://example.com/",
+            Self::Date => "a date such as 2026-07-28",
+            Self::DateTime => "a date and time such as 2026-07-28T09:30:00Z",
+        }
+    }
 }
 
 impl fmt::Debug for Form {

@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::{Choice, Field, FieldKind, Form, NumberKind, Pattern, TextFormat, check};
 use crate::inputs::limits::{
-    MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES, MAX_NAME_BYTES,
-    MAX_OPTIONS, MAX_PATTERN_BYTES,
+    MAX_DEFAULT_BYTES, MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES,
+    MAX_NAME_BYTES, MAX_OPTIONS, MAX_PATTERN_BYTES,
 };
 
 /// How large a compiled pattern may get, in bytes.
@@ -166,10 +166,15 @@ fn field(name: String, schema: &Json) -> Result<Field, Refusal> {
         return Err(Refusal::Size);
     }
     let kind = kind(keywords)?;
+    let default = schema.member("default");
+    if default
+        .as_ref()
+        .is_some_and(|default| default.len() > MAX_DEFAULT_BYTES)
+    {
+        return Err(Refusal::Size);
+    }
     // A default that its own field refuses is none.
-    let default = schema
-        .member("default")
-        .filter(|default| check::value(&kind, default).is_none());
+    let default = default.filter(|default| check::value(&kind, default).is_none());
     Ok(Field {
         name,
         title,

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Choice, Fault, FieldKind, FieldProblem, Form, FormError, NumberKind, TextFormat};
 use crate::inputs::limits::{
-    MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES, MAX_NAME_BYTES,
-    MAX_OPTIONS, MAX_PATTERN_BYTES,
+    MAX_DEFAULT_BYTES, MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES,
+    MAX_NAME_BYTES, MAX_OPTIONS, MAX_PATTERN_BYTES,
 };
 
 fn parse(params: &Value) -> Result<Form, FormError> {
@@ -272,6 +272,10 @@ fn a_form_past_a_bound_is_refused() {
             FormError::FieldTooLarge { index: 0 }
         );
     }
+    let default = |bytes| json!({"f": {"type": "string", "default": text(bytes)}});
+    form(&default(MAX_DEFAULT_BYTES - 2), &[]);
+    let refusal = refused(&default(MAX_DEFAULT_BYTES - 1));
+    assert_eq!(refusal, FormError::FieldTooLarge { index: 0 });
     let message = |bytes| {
         parse(
             &json!({"message": text(bytes), "requestedSchema": {"type": "object", "properties": {}}}),
