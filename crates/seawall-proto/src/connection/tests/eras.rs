@@ -210,6 +210,7 @@ fn busy_server_is_asked_again_within_the_deadline() {
             assert_eq!(method, "server/discover");
             key = id;
             asked += 1;
+            assert!(asked < 10, "the deadline stays");
         }
         assert_eq!(asked, 9, "10 s are over before the tenth");
         assert!(matches!(
