@@ -73,6 +73,13 @@ impl Aloud {
             Diagnostic::RemoteError { code, message } => {
                 one(format!("error {code}: {}", message.reveal()))
             }
+            Diagnostic::Log { level, text } => {
+                let level = level.map_or("log", |level| level.as_str());
+                one(format!("{level}: {}", text.reveal()))
+            }
+            Diagnostic::ServerRequest => one(String::from(
+                "it sent a request, which servers of its revision do not; it was not answered",
+            )),
             Diagnostic::QuarantinedTool { index, reason } => {
                 one(format!("tool {index} is left out: it {reason}"))
             }

@@ -45,6 +45,8 @@ pub enum Event {
     /// A line of the server's log: the parameters of `notifications/message`, remote text. Told only if diagnostics are
     /// wanted.
     Log(Json),
+    /// The server sent a request where its revision has none. Told only if diagnostics are wanted.
+    Violation,
     /// The server asks for something; [`Connection::supply`] answers.
     Input {
         /// Which one.
@@ -76,6 +78,7 @@ impl fmt::Debug for Event {
             Self::UncorrelatedError(error) => write!(f, "UncorrelatedError({error:?})"),
             Self::RemoteError(error) => write!(f, "RemoteError({error:?})"),
             Self::Log(params) => write!(f, "Log({} bytes)", params.len()),
+            Self::Violation => f.write_str("Violation"),
             Self::Input { id, method, .. } => write!(f, "Input({id:?}, {method:?})"),
             Self::InputWithdrawn { id } => write!(f, "InputWithdrawn({id:?})"),
             Self::Changed(Change::Resource(_)) => f.write_str("Changed(Resource)"),

@@ -69,7 +69,8 @@ impl Connection {
         let probing =
             matches!(self.stage, Stage::Discovering { .. }) && self.config.era == Era::Auto;
         if self.is_modern() && !probing {
-            // A modern server sends no requests, and a modern client no responses; it is counted, and that is all.
+            // A modern server sends no requests, and a modern client no responses: it is counted and told of.
+            self.diagnose(|| Event::Violation);
             return;
         }
         let wanted = InputMethod::of(method, params.as_ref())

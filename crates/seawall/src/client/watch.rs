@@ -82,6 +82,8 @@ impl Watch {
             Event::Noise { kind, line } => Diagnostic::noise(kind, &line, redactor),
             Event::UncorrelatedError(error) => Diagnostic::uncorrelated_error(&error, redactor),
             Event::RemoteError(error) => Diagnostic::remote_error(&error, redactor),
+            Event::Log(params) => Diagnostic::log(&params, redactor),
+            Event::Violation => Diagnostic::ServerRequest,
             _ => return,
         };
         observer.observe(&self.server, &diagnostic);

@@ -237,7 +237,6 @@ impl<'a> Decoder<'a> {
             "reconnectMaxIntervalMs" => draft.reconnect_max_interval = Some(reader.timeout()?),
             "maxTotalTimeoutMs" => {
                 draft.max_total_timeout = Some(reader.timeout()?);
-                not_yet(field, findings);
             }
             "handshakeTimeoutMs" => draft.limits.handshake_timeout = reader.timeout()?,
             "requestTimeoutMs" => draft.limits.request_timeout = reader.timeout()?,

@@ -10,6 +10,7 @@ mod stderr;
 #[cfg(test)]
 mod tests;
 
+use seawall_proto::Json;
 use seawall_proto::jsonrpc::{ErrorObject, Noise};
 use seawall_proto::limits::MAX_NOISE_CHARS;
 use seawall_proto::mcp::ToolFault;
@@ -64,6 +65,15 @@ pub enum Diagnostic {
         /// Its message, redacted.
         message: Hidden,
     },
+    /// A line of its log: `notifications/message`.
+    Log {
+        /// Its level, if it is one of the protocol's.
+        level: Option<LogLevel>,
+        /// Its logger and its data, redacted and bounded.
+        text: Hidden,
+    },
+    /// A request, on a revision whose servers send none; it was not answered.
+    ServerRequest,
     /// A tool that was left out of the catalog (L7).
     QuarantinedTool {
         /// Its index in the listing, from 0.
@@ -71,6 +81,49 @@ pub enum Diagnostic {
         /// What is wrong with it.
         reason: ToolFault,
     },
+}
+
+/// How grave a line of a server's log is, by its own word (RFC 5424, section 6.2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names are RFC 5424's")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl LogLevel {
+    /// The levels, and how the protocol writes them.
+    const WORDS: [(&'static str, Self); 8] = [
+        ("debug", Self::Debug),
+        ("info", Self::Info),
+        ("notice", Self::Notice),
+        ("warning", Self::Warning),
+        ("error", Self::Error),
+        ("critical", Self::Critical),
+        ("alert", Self::Alert),
+        ("emergency", Self::Emergency),
+    ];
+
+    fn of(word: &str) -> Option<Self> {
+        Self::WORDS
+            .into_iter()
+            .find_map(|(known, level)| (known == word).then_some(level))
+    }
+
+    /// The level as the protocol writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS
+            .into_iter()
+            .find_map(|(word, level)| (level == self).then_some(word))
+            .unwrap_or_default()
+    }
 }
 
 impl Diagnostic {
@@ -91,6 +144,23 @@ impl Diagnostic {
         Self::Noise {
             kind,
             text: Hidden::new(cut(&text, MAX_NOISE_CHARS)),
+        }
+    }
+
+    /// A line of the server's log: the parameters of `notifications/message`.
+    #[must_use]
+    pub(crate) fn log(params: &Json, redactor: &Redactor) -> Self {
+        let text_of = |name| {
+            let value = params.member(name)?;
+            let text = value.string().map(|text| text.into_owned());
+            Some(text.unwrap_or_else(|| value.as_str().to_owned()))
+        };
+        let level = text_of("level").and_then(|level| LogLevel::of(&level));
+        let words: Vec<String> = ["logger", "data"].into_iter().filter_map(text_of).collect();
+        let text = words.join(": ");
+        Self::Log {
+            level,
+            text: Hidden::new(cut(&redactor.redact(&text), MAX_MESSAGE_CHARS)),
         }
     }
 

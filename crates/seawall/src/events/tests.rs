@@ -227,3 +227,23 @@ proptest! {
         prop_assert_eq!((tail.lines(), tail.withheld()), (1, u64::from(extra > 1)));
     }
 }
+
+/// S12's rule for every text: a line of the server's log is redacted before it is cut, and its level is a word of ours.
+#[test]
+fn a_line_of_the_log_is_redacted_and_bounded() {
+    let redactor = Redactor::builder().secret("a-long-secret").build();
+    let log = |params: &str| Diagnostic::log(&Json::check(params.to_owned()).unwrap(), &redactor);
+    let Diagnostic::Log { level, text } =
+        log(r#"{"level":"warning","logger":"db","data":{"key":"a-long-secret"}}"#)
+    else {
+        panic!("a log line");
+    };
+    assert_eq!(level, Some(LogLevel::Warning));
+    assert_eq!(text.reveal(), r#"db: {"key":"[redacted]"}"#);
+    let long = format!(r#"{{"level":"shouting","data":"{}"}}"#, "x".repeat(5_000));
+    let Diagnostic::Log { level, text } = log(&long) else {
+        panic!("a log line");
+    };
+    assert_eq!((level, text.reveal().len()), (None, MAX_MESSAGE_CHARS));
+    assert_eq!(LogLevel::Emergency.as_str(), "emergency");
+}
