@@ -205,7 +205,7 @@ impl ExchangeDriver {
     }
 }
 
-/// `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*` (T2). A legacy server gets the first two as well, and passes them over.
+/// `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*` (T2); none on legacy revisions.
 fn headers(route: &Route) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::new();
     if route.method.is_empty() {
