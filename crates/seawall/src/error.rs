@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use seawall_proto::connection::{CallError, CloseReason, RevisionRefusal};
+use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusal};
 use seawall_proto::{ErrorCode, Outcome};
 
 use crate::flows::ProjectError;
@@ -129,6 +129,16 @@ impl Error {
         match &*self.kind {
             ErrorKind::Connect { reason, .. } => reason.http_status(),
             ErrorKind::Call(error) => error.http_status(),
+            _ => None,
+        }
+    }
+
+    /// What stood in the way of an exchange over HTTP, where that is known.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match &*self.kind {
+            ErrorKind::Connect { reason, .. } => reason.obstacle(),
+            ErrorKind::Call(error) => error.obstacle(),
             _ => None,
         }
     }

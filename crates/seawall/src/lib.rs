@@ -47,12 +47,16 @@ pub mod results;
 mod transport;
 mod web;
 
-pub use client::{Arguments, Call, Client, ClientBuilder, Pages, Report, Request};
+pub use client::{
+    Arguments, Call, Client, ClientBuilder, EraSource, Pages, Report, Request, Transport,
+};
 pub use config::ServerConfig;
 pub use error::Error;
 pub use events::{Diagnostic, Hidden, Observer};
 pub use flows::Flow;
-pub use seawall_proto::connection::{Change, Progress, RevisionRefusal, Session, Stats, Step};
+pub use seawall_proto::connection::{
+    Change, Obstacle, Progress, RevisionRefusal, Session, Stats, Step,
+};
 pub use seawall_proto::jsonrpc::Noise;
 pub use seawall_proto::limits::{self, InvalidTools, Limits};
 pub use seawall_proto::mcp::{self, Catalog, Revision, Tool, ToolResult};

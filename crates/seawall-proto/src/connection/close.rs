@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::ExchangeFault;
+use super::{ExchangeFault, Obstacle};
 use crate::json::Json;
 use crate::jsonrpc::Malformed;
 use crate::mcp::{CatalogFault, Revision};
@@ -293,6 +293,15 @@ impl CloseReason {
     pub fn http_status(&self) -> Option<u16> {
         match self {
             Self::Exchange { fault, .. } => fault.status,
+            _ => None,
+        }
+    }
+
+    /// What stood in the way over HTTP, where that is known.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            Self::Exchange { fault, .. } | Self::StreamLost(fault) => fault.obstacle,
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CloseReason, ExchangeFault};
+use super::{CloseReason, ExchangeFault, Obstacle};
 use crate::limits::MAX_JSON_DEPTH;
 use crate::mcp::{InputMethod, ResultFault};
 use crate::outcome::{ErrorCode, Outcome};
@@ -234,6 +234,18 @@ impl CallError {
             Self::Exchange { fault, .. } => fault.status,
             Self::Closed { reason, .. } | Self::BetweenLegs(BetweenLegs::Closed(reason)) => {
                 reason.http_status()
+            }
+            _ => None,
+        }
+    }
+
+    /// What stood in the way over HTTP, where that is known.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            Self::Exchange { fault, .. } => fault.obstacle,
+            Self::Closed { reason, .. } | Self::BetweenLegs(BetweenLegs::Closed(reason)) => {
+                reason.obstacle()
             }
             _ => None,
         }

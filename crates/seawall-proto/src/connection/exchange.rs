@@ -12,6 +12,7 @@ use bytes::Bytes;
 use super::handover::Handover;
 use super::ledger::Leg;
 use super::left::Left;
+use super::obstacle::Obstacle;
 use super::outbox::{Lane, Purpose};
 use super::{Binding, CallError, Connection, Route, Stage, Time};
 use crate::jsonrpc::{Inbound, Malformed};
@@ -81,6 +82,8 @@ pub struct ExchangeFault {
     pub code: ErrorCode,
     /// Whether the server refused whatever was sent of it.
     refused: bool,
+    /// What stood in the way, where that is known.
+    pub obstacle: Option<Obstacle>,
     /// How long the server wants to be left alone, where it said so or its status does.
     pub retry_after: Duration,
 }
@@ -94,6 +97,7 @@ impl ExchangeFault {
             status: None,
             code,
             refused: false,
+            obstacle: None,
             retry_after: RETRY_AFTER,
         }
     }
@@ -102,6 +106,13 @@ impl ExchangeFault {
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
+        self
+    }
+
+    /// With what stood in the way.
+    #[must_use]
+    pub fn with_obstacle(mut self, obstacle: Obstacle) -> Self {
+        self.obstacle = Some(obstacle);
         self
     }
 

@@ -17,6 +17,7 @@ use super::driver::exchange::ExchangeDriver;
 use super::driver::stream::StreamDriver;
 use super::link::{Link, Opened, Sink, Tree};
 use super::open::{Dialect, Way, open};
+use super::report::{EraSource, Transport};
 use super::secrets::Secrets;
 use super::shared::Shared;
 use super::watch::Watch;
@@ -206,6 +207,19 @@ impl ClientBuilder {
         None
     }
 
+    /// How the era of an attempt that led to `revision` was found out.
+    fn era_source(&self, spoken: Spoken, revision: Revision) -> EraSource {
+        if self.config.protocol() != Protocol::Auto {
+            return EraSource::Configured;
+        }
+        match (spoken.era, self.era) {
+            (Era::Auto, _) if revision.is_legacy() => EraSource::FellBack,
+            (Era::Auto, _) => EraSource::Discovered,
+            (_, Some(_)) if spoken.dialect == Dialect::Streamable => EraSource::Remembered,
+            _ => EraSource::FellBack,
+        }
+    }
+
     /// Connects one way.
     async fn attempt(&self, server: &Arc<str>, spoken: Spoken) -> Result<Client, Failure> {
         let way = Way {
@@ -264,6 +278,11 @@ impl ClientBuilder {
         let suppliers = self.suppliers.clone();
         let mut tasks = JoinSet::new();
         let span = tracing::debug_span!("mcp", server = %server);
+        let transport = match (&opened, spoken.dialect) {
+            (Opened::Stream(_), _) => Transport::Stdio,
+            (Opened::Http(_), Dialect::Streamable) => Transport::StreamableHttp,
+            (Opened::Http(_), Dialect::EventStream) => Transport::EventStream,
+        };
         let (shared, tree) = match opened {
             Opened::Stream(Link { sink, ends }) => {
                 let tree = ends.tree.clone();
@@ -329,6 +348,8 @@ impl ClientBuilder {
                 limits,
                 shared,
                 tree,
+                transport,
+                era: self.era_source(spoken, session.revision),
                 tasks: Mutex::new(tasks),
                 session,
                 catalog,

@@ -36,7 +36,7 @@ mod tests;
 pub use arguments::Arguments;
 pub use call::Call;
 pub use connect::ClientBuilder;
-pub use report::Report;
+pub use report::{EraSource, Report, Transport};
 pub use requests::{Pages, Request};
 
 use crate::config::ServerConfig;
@@ -64,6 +64,8 @@ struct Handle {
     limits: Limits,
     shared: Arc<Shared>,
     tree: Tree,
+    transport: Transport,
+    era: EraSource,
     tasks: Mutex<JoinSet<()>>,
     session: Arc<Session>,
     catalog: Arc<Catalog>,
@@ -164,6 +166,8 @@ impl Client {
         let connection = &guard.state().connection;
         Report {
             revision: handle.session.revision,
+            transport: handle.transport,
+            era: handle.era,
             pid: handle.tree.pid(),
             tools: tools.len(),
             quarantined: handle.catalog.quarantined().to_vec(),

@@ -1,8 +1,46 @@
 //! What a connection measured of itself: the numbers that `seawall doctor` shows.
 
+use std::fmt;
+
 use seawall_proto::connection::Stats;
 use seawall_proto::limits::Limits;
 use seawall_proto::mcp::{Quarantined, Revision};
+
+/// How messages reach a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transport {
+    /// The stdin and stdout of a child process.
+    Stdio,
+    /// Streamable HTTP: 2025-03-26 and later.
+    StreamableHttp,
+    /// HTTP+SSE: 2024-11-05.
+    EventStream,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdio => "stdio",
+            Self::StreamableHttp => "Streamable HTTP",
+            Self::EventStream => "HTTP+SSE",
+        })
+    }
+}
+
+/// How it was decided whether a server is spoken to with a handshake or without (S3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EraSource {
+    /// The entry says so, or the default of its kind does.
+    Configured,
+    /// An earlier connect found it; see [`ClientBuilder::remembered`](super::ClientBuilder::remembered).
+    Remembered,
+    /// The server answered `server/discover`.
+    Discovered,
+    /// The server did not take `server/discover`, or another way before this one.
+    FellBack,
+}
 
 /// The state and the counters of a connection, at one moment.
 #[derive(Debug, Clone)]
@@ -10,6 +48,10 @@ use seawall_proto::mcp::{Quarantined, Revision};
 pub struct Report {
     /// The negotiated revision.
     pub revision: Revision,
+    /// How messages reach the server.
+    pub transport: Transport,
+    /// How the era of the revision was found out.
+    pub era: EraSource,
     /// The process id of the server, while it is a child.
     pub pid: Option<u32>,
     /// Tools in the catalog.

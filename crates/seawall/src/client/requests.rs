@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use seawall_proto::connection::{CallId, Progress};
+use seawall_proto::framing::Kind;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
 use serde_json::json;
@@ -263,6 +264,13 @@ impl Client {
                 .ok_or_else(unusable)?;
             gathered.pages += 1;
             gathered.entries.extend(entries.elements());
+            if gathered
+                .entries
+                .iter()
+                .any(|entry| entry.kind() != Kind::Object)
+            {
+                return Err(unusable());
+            }
             if gathered.entries.len() > limits.max_tools {
                 return Err(past(limits.max_tools));
             }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use secrecy::SecretString;
 use url::Url;
 
-use super::MIN_SECRET_CHARS;
+use super::{MARKER, MIN_SECRET_CHARS};
 use crate::config::looks_like_credential;
 
 /// The secrets of an address.
@@ -17,6 +17,28 @@ pub(super) struct AddressSecrets {
     pub(super) values: Vec<SecretString>,
     /// Short values with their names, secrets where no word runs on.
     pub(super) pairs: Vec<SecretString>,
+}
+
+/// An address as it may be shown: its origin and path. User information and fragment are left out; path segments that
+/// look like a credential, and the whole query, are replaced by [`MARKER`] (R1).
+#[must_use]
+pub fn shown_url(url: &Url) -> String {
+    let origin = url.origin();
+    let mut shown = if origin.is_tuple() {
+        origin.ascii_serialization()
+    } else {
+        format!("{}:", url.scheme())
+    };
+    for segment in url.path_segments().into_iter().flatten() {
+        let secret = looks_like_credential(segment) || looks_like_credential(&decoded(segment));
+        shown.push('/');
+        shown.push_str(if secret { MARKER } else { segment });
+    }
+    if url.query().is_some_and(|query| !query.is_empty()) {
+        shown.push('?');
+        shown.push_str(MARKER);
+    }
+    shown
 }
 
 /// What may be secret in `url`, as it is sent and decoded.

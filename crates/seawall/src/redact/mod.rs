@@ -24,6 +24,8 @@ use url::Url;
 
 use crate::config::{is_credential_name, looks_like_credential};
 
+pub use address::shown_url;
+
 /// What stands where a secret stood.
 pub const MARKER: &str = "[redacted]";
 /// A value of fewer characters is not replaced on its own: it would be found in innocent text (R2).

@@ -108,7 +108,7 @@ fn control_characters_are_found_escaped() {
 #[test]
 fn encoders_in_use_are_known() {
     let redactor = knowing(SECRET);
-    let mut url = url::Url::parse("https://host/").unwrap();
+    let mut url = Url::parse("https://host/").unwrap();
     url.query_pairs_mut().append_pair("k", SECRET);
     assert_eq!(redactor.redact(url.as_str()), "https://host/?k=[redacted]");
     url.set_query(Some(SECRET));
@@ -289,7 +289,7 @@ proptest! {
 
 fn of_address(url: &str) -> Redactor {
     Redactor::builder()
-        .address(&url::Url::parse(url).unwrap())
+        .address(&Url::parse(url).unwrap())
         .build()
 }
 
@@ -357,4 +357,24 @@ fn credential_headers_are_secrets() {
         redactor.redact("just-a-long-word blue-and-long ghp_0123456789abcdefghij the-real-thing"),
         "[redacted] blue-and-long [redacted] [redacted]"
     );
+}
+
+/// R1: an address is shown without what may be secret in it.
+#[test]
+fn address_is_shown_without_secrets() {
+    for (url, shown) in [
+        ("https://h.example/mcp", "https://h.example/mcp"),
+        ("https://h.example:8443/", "https://h.example:8443/"),
+        ("http://[::1]:80/a%20b/c", "http://[::1]/a%20b/c"),
+        (
+            "https://u:hunter22@h/sk-0123456789abcdef/mcp?key=hunter22&x#hunter22",
+            "https://h/[redacted]/mcp?[redacted]",
+        ),
+        ("wss://h/?token=hunter22", "wss://h/?[redacted]"),
+        ("https://h/sk%2D0123456789abcdef", "https://h/[redacted]"),
+        ("mailto:hunter22@h", "mailto:"),
+    ] {
+        let url = url.parse().expect("a URL");
+        assert_eq!(shown_url(&url), shown);
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use seawall_proto::ErrorCode;
-use seawall_proto::connection::{ExchangeFault, Handover};
+use seawall_proto::connection::{ExchangeFault, Handover, Obstacle};
 use seawall_proto::mcp::Revision;
 use url::Url;
 
@@ -157,12 +157,16 @@ impl End {
             }
             Self::NotSent(HttpFault::Egress(refused)) => {
                 ExchangeFault::new(refused.to_string(), ErrorCode::CapabilityRefused)
+                    .with_obstacle(Obstacle::Policy)
             }
             Self::NotSent(fault) => ExchangeFault::new(
                 format!("it cannot be reached: {fault}; nothing was sent"),
                 closed,
-            ),
-            Self::Broken(fault) => ExchangeFault::new(fault.to_string(), closed),
+            )
+            .with_obstacle(fault.obstacle()),
+            Self::Broken(fault) => {
+                ExchangeFault::new(fault.to_string(), closed).with_obstacle(fault.obstacle())
+            }
             Self::TooLong { limit } => ExchangeFault::new(
                 format!("its answer is longer than {limit} bytes (maxFrameBytes)"),
                 ErrorCode::ProtocolError,
@@ -172,13 +176,27 @@ impl End {
             } => ExchangeFault::new(
                 format!("it redirects to {origin}, where nothing of its entry may go"),
                 ErrorCode::ProtocolError,
-            ),
+            )
+            .with_obstacle(Obstacle::Redirect),
             Self::Redirect { origin: None } => {
                 ExchangeFault::new("it redirects without an end", ErrorCode::ProtocolError)
+                    .with_obstacle(Obstacle::Redirect)
             }
             Self::Auth(error) => {
                 // What was sent before was refused, or there would be no wish for other credentials.
-                ExchangeFault::new(error.to_string(), closed).of_refusal()
+                let (obstacle, status) = match error {
+                    AuthError::LoginNeeded { .. } => (Obstacle::Login, Some(401)),
+                    AuthError::ScopesRefused { .. } => (Obstacle::Login, Some(403)),
+                    AuthError::TokenRefused { .. } => (Obstacle::Authorization, Some(401)),
+                    _ => (Obstacle::Authorization, None),
+                };
+                let fault = ExchangeFault::new(error.to_string(), closed)
+                    .of_refusal()
+                    .with_obstacle(obstacle);
+                match status {
+                    Some(status) => fault.with_status(status),
+                    None => fault,
+                }
             }
         }
     }

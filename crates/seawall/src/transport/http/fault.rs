@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::io;
 
+use seawall_proto::connection::Obstacle;
+
 use crate::web::EgressRefused;
 
 /// Why an exchange failed. The texts hold nothing that a server wrote, and no path.
@@ -57,6 +59,21 @@ pub(crate) enum HttpFault {
 }
 
 impl HttpFault {
+    /// The same for whoever advises.
+    pub(super) fn obstacle(&self) -> Obstacle {
+        match self {
+            Self::Egress(_) => Obstacle::Policy,
+            Self::Dns => Obstacle::Name,
+            Self::Refused => Obstacle::Refused,
+            Self::ConnectTimeout => Obstacle::Timeout,
+            Self::Certificate => Obstacle::Certificate,
+            Self::Tls => Obstacle::Tls,
+            Self::Connect | Self::Request => Obstacle::Connect,
+            Self::Lost | Self::EndedEarly | Self::StreamClosed => Obstacle::Lost,
+            Self::Encoding | Self::ContentType | Self::NoReply | Self::Endpoint => Obstacle::NotMcp,
+        }
+    }
+
     /// What went wrong before there was an answer, or in the middle of one.
     pub(super) fn of(error: &reqwest::Error) -> Self {
         if error.is_builder() {
