@@ -7,6 +7,7 @@ use seawall_proto::limits::Limits;
 
 use super::draft::Draft;
 use super::findings::Findings;
+use super::oauth::{self, OAuthConfig};
 use super::problem::{Place, Problems};
 use super::server::{CatalogMode, Protocol, Reconnect, ServerConfig};
 use super::surroundings::{Process, Surroundings};
@@ -82,6 +83,18 @@ impl ServerConfigBuilder {
     /// Names the variable that holds the bearer token; it must be set when the entry is built.
     pub fn bearer_token_env(mut self, name: impl Into<String>) -> Self {
         self.0.bearer_token_env = Some(name.into());
+        self
+    }
+
+    /// Sets how the server is logged in to. Default: as [`OAuthConfig::default`] says, unless there is a bearer token.
+    pub fn oauth(mut self, oauth: OAuthConfig) -> Self {
+        self.0.oauth = oauth::Said::On(Box::new(oauth));
+        self
+    }
+
+    /// Never logs in.
+    pub fn without_oauth(mut self) -> Self {
+        self.0.oauth = oauth::Said::Off;
         self
     }
 

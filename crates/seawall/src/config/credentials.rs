@@ -4,6 +4,12 @@
 
 use url::Url;
 
+use super::findings::Findings;
+use super::names::is_variable_name;
+use super::problem::ProblemKind;
+use super::server::Secret;
+use super::surroundings::Surroundings;
+
 /// Words that end the name of something secret, wherever they begin in it: `PGPASSWORD`.
 const WORDS: [&str; 12] = [
     "token",
@@ -82,6 +88,28 @@ pub(super) fn sayable(name: &str) -> String {
     } else {
         name.to_owned()
     }
+}
+
+/// The secret in the variable `name`, which `field` names (K5).
+pub(super) fn secret_of_variable(
+    name: &str,
+    field: &str,
+    surroundings: &dyn Surroundings,
+    findings: &mut Findings,
+) -> Option<Secret> {
+    let kind = match surroundings.variable(name) {
+        Some(value) if !value.is_empty() => return Some(Secret::new(value)),
+        _ if looks_like_credential(name) => ProblemKind::TokenForName,
+        _ if !is_variable_name(name) => ProblemKind::VariableName,
+        Some(_) => ProblemKind::EmptyVariable {
+            name: sayable(name),
+        },
+        None => ProblemKind::UnsetVariable {
+            name: sayable(name),
+        },
+    };
+    findings.problem(field.to_owned(), kind);
+    None
 }
 
 /// The parts of a URL that hold a credential, as the names that a message may say.

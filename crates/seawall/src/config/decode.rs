@@ -15,6 +15,7 @@ use super::expand::Expander;
 use super::findings::Findings;
 use super::keys::{self, Foreign};
 use super::mcpl;
+use super::oauth;
 use super::problem::{Expected, ProblemKind, WarningKind};
 use super::server::{CatalogMode, Protocol, Reconnect};
 use super::value::Reader;
@@ -253,10 +254,13 @@ impl<'a> Decoder<'a> {
                 let choices = [("live", CatalogMode::Live), ("frozen", CatalogMode::Frozen)];
                 draft.catalog = reader.choice(&choices, "\"live\", \"frozen\"")?;
             }
-            "oauth" if is_off(reader.value) => {}
             "oauth" => {
-                draft.oauth.push("oauth");
-                not_yet(field, findings);
+                draft.oauth = oauth::read(
+                    reader.value,
+                    self.shape,
+                    &mut self.expander,
+                    reader.findings,
+                )?;
             }
             key if mcpl::is_policy(key) => draft.mcpl_asks.extend(mcpl::asks(reader)),
             key => match size(key, &mut draft.limits) {
@@ -461,12 +465,6 @@ fn is_credential(name: &str, value: &str) -> bool {
         || matches!(value, "true" | "false")
         || value.starts_with(['/', '.', '~']);
     !is_plain && (is_credential_name(name) || looks_like_credential(value))
-}
-
-/// Whether a value says no: `false` or `null`.
-fn is_off(value: &Value<'_>) -> bool {
-    matches!(value, Value::NullKeyword(_))
-        || value.as_boolean_lit().is_some_and(|literal| !literal.value)
 }
 
 /// Warns of a key that is checked and does nothing yet: better than to let its writer believe that it does.

@@ -9,11 +9,12 @@ use std::time::Duration;
 use seawall_proto::limits::{Limits, MAX_LIMIT, MAX_TIMEOUT_MS};
 use url::{Host, Url};
 
-use super::credentials::{is_credential_name, looks_like_credential, sayable, url_credentials};
+use super::credentials::{is_credential_name, sayable, secret_of_variable, url_credentials};
 use super::findings::Findings;
 use super::names::{
     is_header_name, is_header_value, is_name_prefix, is_server_id, is_variable_name,
 };
+use super::oauth;
 use super::problem::{Expected, ProblemKind, WarningKind};
 use super::server::{
     CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,
@@ -70,8 +71,8 @@ pub(super) struct Draft {
     pub(super) literal_credentials: Vec<String>,
     /// Fields that ask for MCPL behaviour (K8).
     pub(super) mcpl_asks: Vec<&'static str>,
-    /// Credential fields beside `bearerTokenEnv` (K8).
-    pub(super) oauth: Vec<&'static str>,
+    /// How the server is logged in to.
+    pub(super) oauth: oauth::Said,
     /// Fields that were written and mean something for a program only, or for a URL only.
     pub(super) stdio_only: Vec<&'static str>,
     pub(super) network_only: Vec<&'static str>,
@@ -277,8 +278,8 @@ impl Draft {
 
     fn refuse_stdio_credentials(&self, findings: &mut Findings) {
         let bearer = self.bearer_token_env.is_some().then_some("bearerTokenEnv");
-        for field in bearer.iter().chain(&self.oauth) {
-            findings.problem((*field).to_owned(), ProblemKind::CredentialOnStdio);
+        for field in bearer.into_iter().chain(self.oauth.is_on()) {
+            findings.problem(field.to_owned(), ProblemKind::CredentialOnStdio);
         }
     }
 
@@ -323,11 +324,16 @@ impl Draft {
             findings.problem("url".to_owned(), ProblemKind::UserInfo);
         }
         self.warn_of_cleartext(&url, findings);
+        let has_bearer = self.bearer_token_env.is_some();
+        let oauth = self
+            .oauth
+            .settle(has_bearer, &self.headers, surroundings, findings);
         let network = NetworkConfig {
             url,
             headers: self.headers.clone(),
             bearer_token_env: self.bearer_token_env.clone(),
             bearer_token,
+            oauth,
         };
         Some(match implied {
             Transport::WebSocket => Endpoint::WebSocket(network),
@@ -342,19 +348,7 @@ impl Draft {
         findings: &mut Findings,
     ) -> Option<Secret> {
         let name = self.bearer_token_env.as_ref()?;
-        let kind = match surroundings.variable(name) {
-            Some(value) if !value.is_empty() => return Some(Secret::new(value)),
-            _ if looks_like_credential(name) => ProblemKind::TokenForName,
-            _ if !is_variable_name(name) => ProblemKind::VariableName,
-            Some(_) => ProblemKind::EmptyVariable {
-                name: sayable(name),
-            },
-            None => ProblemKind::UnsetVariable {
-                name: sayable(name),
-            },
-        };
-        findings.problem("bearerTokenEnv".to_owned(), kind);
-        None
+        secret_of_variable(name, "bearerTokenEnv", surroundings, findings)
     }
 
     fn check_headers(&self, findings: &mut Findings) {
@@ -382,7 +376,7 @@ impl Draft {
             .is_some()
             .then(|| "bearerTokenEnv".to_owned())
             .into_iter()
-            .chain(self.oauth.iter().map(|field| (*field).to_owned()))
+            .chain(self.oauth.is_on().map(str::to_owned))
             .chain(headers)
             .chain(url_credentials(url).into_iter().map(str::to_owned))
             .collect();

@@ -117,21 +117,26 @@ pub(super) fn network_only(key: &str) -> Option<&'static str> {
 
 /// The known key that is nearest to a written one.
 pub(super) fn nearest(written: &str) -> &'static str {
-    // Beyond this length nothing is near, and the comparison is quadratic.
-    const MAX_COMPARED: usize = 64;
     match written {
         "type" => return "transport",
         "httpUrl" | "serverUrl" => return "url",
         "tools" => return "include",
         _ => {}
     }
+    nearest_of(&KNOWN, written)
+}
+
+/// The one of `known` that is nearest to a written one.
+pub(super) fn nearest_of(known: &[&'static str], written: &str) -> &'static str {
+    // Beyond this length nothing is near, and the comparison is quadratic.
+    const MAX_COMPARED: usize = 64;
     let start: String = written
         .chars()
         .take(MAX_COMPARED)
         .collect::<String>()
         .to_lowercase();
-    let mut best = ("command", f64::MIN);
-    for known in KNOWN {
+    let mut best = ("", f64::MIN);
+    for known in known.iter().copied() {
         let likeness = strsim::jaro_winkler(&start, &known.to_lowercase());
         if likeness > best.1 {
             best = (known, likeness);

@@ -18,6 +18,7 @@ mod keys;
 mod load;
 mod mcpl;
 mod names;
+mod oauth;
 mod problem;
 mod server;
 mod surroundings;
@@ -30,6 +31,7 @@ pub use builder::ServerConfigBuilder;
 pub use check::{Checked, Source, check};
 pub(crate) use credentials::{is_credential_name, looks_like_credential};
 pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
+pub use oauth::OAuthConfig;
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
 pub use server::{
     CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,

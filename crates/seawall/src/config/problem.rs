@@ -248,6 +248,8 @@ pub enum Expected {
     Boolean,
     /// An object.
     Object,
+    /// An object, or a switch.
+    ObjectOrBoolean,
     /// An array of strings.
     TextArray,
     /// One of these words.
@@ -256,6 +258,8 @@ pub enum Expected {
     Limit,
     /// A whole number of milliseconds, 1 to 2^31 - 1.
     Timeout,
+    /// A whole number, 1 to 65 535.
+    Port,
 }
 
 impl fmt::Display for Expected {
@@ -265,8 +269,10 @@ impl fmt::Display for Expected {
             Self::NonEmptyText => f.write_str("a string that is not empty"),
             Self::Boolean => f.write_str("true or false"),
             Self::Object => f.write_str("an object"),
+            Self::ObjectOrBoolean => f.write_str("an object, true or false"),
             Self::TextArray => f.write_str("an array of strings"),
             Self::OneOf(words) => write!(f, "one of {words}"),
+            Self::Port => f.write_str("a port: a whole number from 1 to 65535"),
             Self::Limit => write!(f, "a positive whole number of at most {MAX_LIMIT}"),
             Self::Timeout => write!(
                 f,
@@ -388,6 +394,12 @@ findings! {
         UserInfo = "user_info", "user information in the URL is refused; name the variable that holds a token with \"bearerTokenEnv\"";
         /// A token written out, or a credential where none can be used.
         LiteralToken = "literal_token", "there is no key for a token itself; name the variable that holds it with \"bearerTokenEnv\"";
+        /// A secret of a login written out.
+        LiteralSecret = "literal_secret", "there is no key for a secret itself; name the variable that holds it with \"clientSecretEnv\"";
+        /// The address of a client metadata document is none that can be one.
+        ClientMetadataUrl = "client_metadata_url", "must be an https URL with a path";
+        /// A scope that no request can hold.
+        Scope = "scope", "a scope is one word of visible ASCII characters";
         /// A credential of the network on a program.
         CredentialOnStdio = "credential_on_stdio", "a server that is started by \"command\" has no use for it; pass a credential by \"env\" or \"passEnv\"";
         /// A revision that is not known.

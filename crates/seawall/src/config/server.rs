@@ -10,6 +10,7 @@ use seawall_proto::mcp::revision::Revision;
 use url::Url;
 
 use super::credentials::looks_like_credential;
+use super::oauth::OAuthConfig;
 use super::problem::Warning;
 
 /// Default of [`ServerConfig::reconnect_interval`].
@@ -207,6 +208,8 @@ pub struct NetworkConfig {
     pub bearer_token_env: Option<String>,
     /// The bearer token as it was when the entry was checked.
     pub bearer_token: Option<Secret>,
+    /// How to log in where the server asks for that; `None`: not at all, or with the bearer token.
+    pub oauth: Option<OAuthConfig>,
 }
 
 impl fmt::Debug for NetworkConfig {
@@ -217,6 +220,7 @@ impl fmt::Debug for NetworkConfig {
             .field("headers", &HiddenValues(&self.headers))
             .field("bearer_token_env", &self.bearer_token_env)
             .field("bearer_token", &self.bearer_token)
+            .field("oauth", &self.oauth)
             .finish()
     }
 }

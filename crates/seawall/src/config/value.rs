@@ -64,6 +64,13 @@ impl<'r> Reader<'r> {
         self.or_problem(number.map(Duration::from_millis), Expected::Timeout)
     }
 
+    /// The number of a port.
+    pub(super) fn port(self) -> Option<u16> {
+        let number = self.whole_number(u16::MAX.into());
+        let port = number.and_then(|number| u16::try_from(number).ok());
+        self.or_problem(port, Expected::Port)
+    }
+
     /// A whole number however it is written: `1000`, `1e3`, `1000.0`.
     fn whole_number(&self, most: u64) -> Option<u64> {
         let text = self.value.as_number_lit()?.value;

@@ -80,6 +80,7 @@ fn credential_on_stdio_is_refused() {
         [("oauth".to_owned(), "credential_on_stdio")]
     );
     assert_eq!(problems(&with(r#""oauth": false"#)), []);
+    assert_problem(&with(r#""oauth": true"#), "oauth", "credential_on_stdio");
     assert_warning(&with(r#""headers": {"X": "y"}"#), "headers", "no_effect");
     assert_warning(
         &at_url("https://h/", r#", "args": ["y"]"#),
@@ -230,4 +231,95 @@ fn debug_hides_values() {
         assert!(!said.contains(secret), "{said}");
     }
     assert!(said.contains("\"A\": ****"), "{said}");
+}
+
+/// K5: what logs in is read whole; without a word, and without a token, a server that asks for a login gets one.
+#[test]
+fn login_is_configured() {
+    let login = |text: &str| {
+        let checked = check_text(text);
+        assert_eq!(checked.problems, [], "{text}");
+        network(&checked.servers[0]).oauth.clone()
+    };
+    let more = r#", "oauth": {"clientId": "me", "clientSecretEnv": "TOKEN", "issuer": "https://as/",
+        "clientMetadataUrl": "https://h/me.json", "scopes": ["a", "b:c"], "callbackPort": 8080}"#;
+    let all = login(&at_url("https://h/", more)).expect("on");
+    assert_eq!(all.client_id.as_deref(), Some("me"));
+    assert_eq!(all.issuer.as_deref(), Some("https://as/"));
+    assert!(all.client_secret.is_some() && !format!("{all:?}").contains("hunter"));
+    assert_eq!(all.scopes, ["a", "b:c"]);
+    assert_eq!(all.callback_port, Some(8080));
+    assert!(all.client_metadata_url.is_some());
+    assert_eq!(
+        login(&at_url("https://h/", "")),
+        Some(OAuthConfig::default())
+    );
+    assert_eq!(
+        login(&at_url("https://h/", r#", "oauth": true"#)),
+        Some(OAuthConfig::default())
+    );
+    assert_eq!(login(&at_url("https://h/", r#", "oauth": false"#)), None);
+    let header = r#", "headers": {"authorization": "${SET}"}"#;
+    assert_eq!(login(&at_url("https://h/", header)), None);
+    let bearer = r#", "bearerTokenEnv": "TOKEN""#;
+    assert_eq!(login(&at_url("https://h/", bearer)), None);
+    let both = at_url("https://h/", &format!(r#"{bearer}, "oauth": {{}}"#));
+    assert_eq!(login(&both), None);
+    assert_warning(&both, "oauth", "ignored");
+}
+
+/// K5, K9: a secret written out, a key that is not known and a value that cannot be are refused, naming the field.
+#[test]
+fn login_that_cannot_be_is_refused() {
+    for (oauth, field, code) in [
+        (
+            r#"{"clientId": "x", "clientSecret": "s"}"#,
+            "oauth.clientSecret",
+            "literal_secret",
+        ),
+        (
+            r#"{"refreshToken": "s"}"#,
+            "oauth.refreshToken",
+            "literal_secret",
+        ),
+        (r#"{"clientID": "x"}"#, "oauth.clientID", "unknown_key"),
+        (
+            r#"{"clientSecretEnv": "TOKEN"}"#,
+            "oauth.clientSecretEnv",
+            "missing_key",
+        ),
+        (
+            r#"{"clientId": "x", "clientSecretEnv": "UNSET"}"#,
+            "oauth.clientSecretEnv",
+            "unset_variable",
+        ),
+        (
+            r#"{"clientMetadataUrl": "http://h/x"}"#,
+            "oauth.clientMetadataUrl",
+            "client_metadata_url",
+        ),
+        (
+            r#"{"clientMetadataUrl": "x"}"#,
+            "oauth.clientMetadataUrl",
+            "url",
+        ),
+        (r#"{"scopes": "a"}"#, "oauth.scopes", "invalid_value"),
+        (r#"{"scopes": ["a b"]}"#, "oauth.scopes[0]", "scope"),
+        (
+            r#"{"callbackPort": 65536}"#,
+            "oauth.callbackPort",
+            "invalid_value",
+        ),
+        (
+            r#"{"callbackPort": 0}"#,
+            "oauth.callbackPort",
+            "invalid_value",
+        ),
+        (r#""yes""#, "oauth", "invalid_value"),
+    ] {
+        let text = at_url("https://h/", &format!(r#", "oauth": {oauth}"#));
+        assert_problem(&text, field, code);
+    }
+    let map = r#"{"mcpServers": {"a": {"url": "https://h/", "oauth": {"clientID": "${SET}"}}}}"#;
+    assert_warning(map, "oauth.clientID", "unknown_key");
 }
