@@ -47,6 +47,40 @@ object. A key the schema says nothing of is JSON if it parses as JSON, else text
 --json prints the tool's result as the server sent it, or {\"error\": {code, outcome, server, message, \
 jsonRpcCode?, httpStatus?}}. Ctrl-C cancels the call and ends the server; a second Ctrl-C ends at once.";
 
+const RESOURCES_EXAMPLES: &str = "\
+Examples:
+  seawall resources                            every server's resources
+  seawall resources --server docs --templates  the patterns of one server's URIs
+  seawall resources --json | jq -r '.[].uri'   URIs alone
+
+--json prints an array of the servers' own entries, each with `server` added.";
+
+const READ_EXAMPLES: &str = "\
+Examples:
+  seawall read file:///notes/today.md
+  seawall read db://people/7 --server db
+  seawall read img://logo --output logo.png
+  seawall read img://logo --server art > logo.png
+
+Without --server it is asked of the only configured server, else of the one whose list has the URI. Text goes to \
+stdout as it is; on a terminal, what a terminal would obey or hide is made visible. Binary data goes to a file or a \
+pipe, never to a terminal. --json prints the server's own result, binary data in base64.";
+
+const PROMPTS_EXAMPLES: &str = "\
+Examples:
+  seawall prompts                              every server's prompts
+  seawall prompts --server review --json       one server's, as it wrote them
+
+--json prints an array of the servers' own entries, each with `server` added.";
+
+const PROMPT_EXAMPLES: &str = "\
+Examples:
+  seawall prompt review/pull_request number=7
+  seawall prompt pull_request number=7 style=terse --server review --json
+
+Arguments are text, as the protocol has it. The server's list says which there are and which are required.
+--json prints the server's own result.";
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
   seawall check                                the configuration that other commands would use
@@ -63,6 +97,21 @@ Examples:
 
 Connects, looks, and closes; calls no tool. Exit status 0 only if every server is healthy, else the status of \
 the worst failure.";
+
+const LOGIN_EXAMPLES: &str = "\
+Examples:
+  seawall login github                         in the browser of this machine
+  seawall login github --no-browser            prints the address to open instead
+  seawall login github --scope repo            asks for this permission too
+
+The login is kept, and renewed, for all later runs. It goes to that server and nowhere else; `seawall logout` forgets \
+it. --json prints {server, state, issuer?, scopes?, expiresInS?}.";
+
+const LOGOUT_EXAMPLES: &str = "\
+Examples:
+  seawall logout github
+
+Forgets the login and tells the authorization server, where that listens. --json prints {server, state}.";
 
 const DEMO_SERVER_HELP: &str = "\
 Tools: echo {text} · add {a, b} · sleep {ms} · fail {message?} · image {} · structured {text}
@@ -124,12 +173,30 @@ pub(crate) enum Command {
     /// Call a tool
     #[command(after_help = CALL_EXAMPLES, after_long_help = format!("{CALL_EXAMPLES}\n\n{EXIT_STATUSES}"))]
     Call(CallArgs),
+    /// List the resources of the servers, or the templates of their URIs
+    #[command(after_help = RESOURCES_EXAMPLES)]
+    Resources(ResourcesArgs),
+    /// Read a resource
+    #[command(after_help = READ_EXAMPLES, after_long_help = format!("{READ_EXAMPLES}\n\n{EXIT_STATUSES}"))]
+    Read(ReadArgs),
+    /// List the prompts of the servers
+    #[command(after_help = PROMPTS_EXAMPLES)]
+    Prompts(PromptsArgs),
+    /// Get a prompt, filled in
+    #[command(after_help = PROMPT_EXAMPLES, after_long_help = format!("{PROMPT_EXAMPLES}\n\n{EXIT_STATUSES}"))]
+    Prompt(PromptArgs),
     /// Check a configuration and list every problem in it
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
     /// Connect to servers and say how they are
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
+    /// Log in to a server behind a URL
+    #[command(after_help = LOGIN_EXAMPLES)]
+    Login(LoginArgs),
+    /// Forget the login to a server
+    #[command(after_help = LOGOUT_EXAMPLES)]
+    Logout(LogoutArgs),
     /// Be a small MCP server over stdio, to try things with
     #[command(after_help = DEMO_SERVER_HELP)]
     DemoServer,
@@ -161,6 +228,48 @@ pub(crate) struct CallArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ResourcesArgs {
+    /// Only this server's resources
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+    /// The templates of URIs instead of the resources
+    #[arg(long)]
+    pub(crate) templates: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// The resource's URI, as `seawall resources` lists it, or made from a template
+    pub(crate) uri: String,
+    /// The server to ask
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+    /// Write what was read to this file instead of stdout
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PromptsArgs {
+    /// Only this server's prompts
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PromptArgs {
+    /// The prompt, as `seawall prompts` lists it; its name alone with --server
+    #[arg(value_name = "SERVER/NAME")]
+    pub(crate) name: String,
+    /// Arguments; each is text
+    #[arg(value_name = "key=value")]
+    pub(crate) pairs: Vec<String>,
+    /// The server to ask
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The file to check, instead of the configured one
     pub(crate) file: Option<PathBuf>,
@@ -171,6 +280,26 @@ pub(crate) struct DoctorArgs {
     /// The servers to look at; without any, all of them
     #[arg(value_name = "ID")]
     pub(crate) servers: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    /// The server, as the configuration names it
+    #[arg(value_name = "ID")]
+    pub(crate) server: String,
+    /// Print the address to stderr instead of opening a browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// One more permission to ask for; can be repeated
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogoutArgs {
+    /// The server, as the configuration names it
+    #[arg(value_name = "ID")]
+    pub(crate) server: String,
 }
 
 #[derive(Debug, Args)]

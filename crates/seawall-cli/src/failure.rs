@@ -1,14 +1,16 @@
 //! Why a command failed: what is said of it, and the exit status.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use seawall::config::Problems;
-use seawall::{Error, ErrorCode, Outcome};
+use seawall::oauth::LoginFault;
+use seawall::{AuthError, Error, ErrorCode, Outcome};
 use serde::Serialize;
 
-use crate::arguments::ArgumentError;
+use crate::arguments::{ArgumentError, PromptError};
 use crate::printer::Printer;
 
 /// The exit statuses; `args::EXIT_STATUSES` explains them to people.
@@ -56,9 +58,21 @@ pub(crate) enum Failure {
     Usage(#[from] UsageError),
     #[error(transparent)]
     Server(#[from] Error),
-    /// The server of a call could not be connected to. Whatever became of the handshake, the call was never sent.
-    #[error("{0}; the tool was not called")]
-    Uncalled(Error),
+    /// The server of a request could not be connected to. Whatever became of the handshake, the request was never sent.
+    #[error("{error}; {undone}")]
+    Uncalled { error: Error, undone: Undone },
+    /// What is asked for is nothing that the server offers.
+    #[error("MCP server \"{server}\": it offers no {offer}; nothing was asked of it")]
+    NotOffered { server: String, offer: &'static str },
+    /// The server answered, and the answer cannot be used.
+    #[error("MCP server \"{server}\": its answer {fault}")]
+    Unusable { server: String, fault: &'static str },
+    /// A login failed.
+    #[error("MCP server \"{server}\": {error}")]
+    Login { server: String, error: AuthError },
+    /// What was read could not be kept.
+    #[error("cannot write {}: {source}", .path.display())]
+    OutputFile { path: PathBuf, source: io::Error },
     /// A signal came before anything was called.
     #[error("interrupted; no tool was called")]
     Interrupted { server: Option<String> },
@@ -69,6 +83,55 @@ pub(crate) enum Failure {
     Runtime(io::Error),
 }
 
+/// What was not done, since its server could not be connected to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Undone {
+    Call,
+    Read,
+    Prompt,
+}
+
+impl fmt::Display for Undone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Call => "the tool was not called",
+            Self::Read => "nothing was read",
+            Self::Prompt => "no prompt was asked for",
+        })
+    }
+}
+
+impl Undone {
+    /// A failed connect as the failure of what was to follow.
+    pub(crate) fn of(self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Server(error) => Failure::Uncalled {
+                error,
+                undone: self,
+            },
+            other => other,
+        }
+    }
+}
+
+/// Why a server cannot be logged in to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum NoLogin {
+    Bearer,
+    Off,
+    NotHttp,
+}
+
+impl fmt::Display for NoLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bearer => "its entry names the variable of a token (`bearerTokenEnv`)",
+            Self::Off => "its entry brings credentials of its own, or says `\"oauth\": false`",
+            Self::NotHttp => "it is not behind an http or https URL",
+        })
+    }
+}
+
 /// What was asked for cannot be meant.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
@@ -76,6 +139,26 @@ pub(crate) enum UsageError {
     Configuration(Problems),
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    #[error("`{name}` says no server: write SERVER/NAME, or add --server ID{}", among(.configured))]
+    PromptWithoutServer {
+        name: String,
+        configured: Vec<String>,
+    },
+    #[error("there is no login for `{id}`: {why}")]
+    NoLogin { id: String, why: NoLogin },
+    #[error("no server lists `{uri}`; if one reads it all the same, name it with --server ID{}", among(.configured))]
+    UnlistedUri {
+        uri: String,
+        configured: Vec<String>,
+    },
+    #[error("several servers list `{uri}`: name one of them with --server ID ({})", .servers.join(", "))]
+    SharedUri { uri: String, servers: Vec<String> },
+    #[error(
+        "it is binary ({bytes} bytes), which a terminal cannot show: write it with --output FILE, or pipe stdout"
+    )]
+    BinaryToTerminal { bytes: usize },
     #[error("--args: cannot read {}: {source}", .path.display())]
     ArgumentsFile { path: PathBuf, source: io::Error },
     #[error("--args: cannot read stdin: {0}")]
@@ -124,10 +207,18 @@ impl Failure {
         match self {
             Self::Usage(_) => Status::Usage,
             Self::Server(error) => Status::of(error),
-            Self::Uncalled(error) if error.code() == ErrorCode::Configuration => Status::Usage,
-            Self::Uncalled(_) => Status::NotSent,
-            Self::Interrupted { .. } | Self::Runtime(_) => Status::NotSent,
-            Self::Output(_) => Status::Unusable,
+            Self::Uncalled { error, .. } if error.code() == ErrorCode::Configuration => {
+                Status::Usage
+            }
+            Self::Uncalled { .. }
+            | Self::NotOffered { .. }
+            | Self::Interrupted { .. }
+            | Self::Runtime(_) => Status::NotSent,
+            Self::Login { error, .. } => match of_login(error) {
+                (ErrorCode::Configuration, _) => Status::Usage,
+                (_, outcome) => Status::of_outcome(outcome),
+            },
+            Self::Output(_) | Self::OutputFile { .. } | Self::Unusable { .. } => Status::Unusable,
         }
     }
 
@@ -149,11 +240,30 @@ impl Failure {
             return;
         }
         printer.error(&self.to_string());
-        if let Self::Server(error) | Self::Uncalled(error) = self
+        if let Self::Server(error) | Self::Uncalled { error, .. } = self
             && let Some(cause) = std::error::Error::source(error)
         {
             printer.detail(&format!("  {cause}"));
         }
+    }
+}
+
+/// What a login failed of, and what became of it.
+fn of_login(error: &AuthError) -> (ErrorCode, Outcome) {
+    match error {
+        AuthError::Settings(_) | AuthError::Store(_) | AuthError::NoRegistration { .. } => {
+            (ErrorCode::Configuration, Outcome::NotSent)
+        }
+        AuthError::Egress { .. } => (ErrorCode::CapabilityRefused, Outcome::NotSent),
+        AuthError::Unreachable { .. } => (ErrorCode::ConnectionClosed, Outcome::NoResponse),
+        AuthError::Login(LoginFault::TimedOut) => (ErrorCode::Timeout, Outcome::NotSent),
+        AuthError::Login(LoginFault::NoBrowser | LoginFault::NoListener) => {
+            (ErrorCode::SpawnFailed, Outcome::NotSent)
+        }
+        AuthError::Unsound { .. } | AuthError::Login(_) => {
+            (ErrorCode::ProtocolError, Outcome::Answered)
+        }
+        _ => (ErrorCode::ConnectionClosed, Outcome::ErrorResponse),
     }
 }
 
@@ -200,11 +310,11 @@ impl ErrorReport {
         report
     }
 
-    /// Of a call that was never sent, since its server could not be connected to.
-    fn uncalled(error: &Error) -> Self {
+    /// Of a request that was never sent, since its server could not be connected to.
+    fn uncalled(error: &Error, undone: Undone) -> Self {
         let mut report = Self::of(error);
         report.error.outcome = Outcome::NotSent.as_str();
-        report.error.message += "; the tool was not called";
+        report.error.message += &format!("; {undone}");
         report
     }
 
@@ -232,14 +342,30 @@ impl From<&Failure> for ErrorReport {
         match failure {
             Failure::Usage(_) => Self::usage(&message()),
             Failure::Server(error) => Self::of(error),
-            Failure::Uncalled(error) => Self::uncalled(error),
+            Failure::Uncalled { error, undone } => Self::uncalled(error, *undone),
+            Failure::NotOffered { server, offer } => Self::new(
+                ErrorCode::ProtocolError,
+                Outcome::NotSent,
+                Some(server.clone()),
+                format!("it offers no {offer}; nothing was asked of it"),
+            ),
+            Failure::Unusable { server, fault } => Self::new(
+                ErrorCode::InvalidResponse,
+                Outcome::Answered,
+                Some(server.clone()),
+                format!("its answer {fault}"),
+            ),
             Failure::Interrupted { server } => Self::new(
                 ErrorCode::ConnectionClosed,
                 Outcome::NotSent,
                 server.clone(),
                 message(),
             ),
-            Failure::Output(_) => Self::new(
+            Failure::Login { server, error } => {
+                let (code, outcome) = of_login(error);
+                Self::new(code, outcome, Some(server.clone()), error.to_string())
+            }
+            Failure::Output(_) | Failure::OutputFile { .. } => Self::new(
                 ErrorCode::InvalidResponse,
                 Outcome::Answered,
                 None,

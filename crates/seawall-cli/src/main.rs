@@ -10,6 +10,7 @@ mod demo_server;
 mod failure;
 mod inputs;
 mod interrupt;
+mod logins;
 mod printer;
 mod settings;
 

@@ -101,6 +101,7 @@ pub struct Serve {
     pub(crate) pages: Vec<Vec<String>>,
     pub(crate) rule: CallRule,
     pub(crate) tool_rules: BTreeMap<String, CallRule>,
+    pub(crate) answers: BTreeMap<String, String>,
     pub(crate) until: Until,
 }
 
@@ -120,6 +121,7 @@ impl Serve {
             pages: Vec::new(),
             rule: CallRule::Echo,
             tool_rules: BTreeMap::new(),
+            answers: BTreeMap::new(),
             until: Until::EndOfInput,
         }
     }
@@ -162,6 +164,13 @@ impl Serve {
     #[must_use]
     pub fn calls_of(mut self, tool: &str, rule: CallRule) -> Self {
         self.tool_rules.insert(tool.to_owned(), rule);
+        self
+    }
+
+    /// Answers every request of another method with this result, raw JSON.
+    #[must_use]
+    pub fn answers(mut self, method: &str, result: &str) -> Self {
+        self.answers.insert(method.to_owned(), result.to_owned());
         self
     }
 

@@ -6,6 +6,7 @@
 //! **Invariant:** no input, and no schema, makes this recurse deeper than [`MAX_DEPTH`] or work without bound.
 
 mod node;
+mod prompt;
 mod schema;
 mod typing;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 use node::Node;
 use schema::Schema;
 
+pub(crate) use prompt::{PromptError, of_prompt};
 pub(crate) use typing::Kind;
 
 /// How deep a dotted key may reach: what one message may nest, less the envelope.

@@ -8,42 +8,118 @@ use seawall::events::Observer;
 use seawall::inputs::Suppliers;
 use tokio::task::JoinSet;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Status};
+use crate::inputs::Inputs;
 use crate::interrupt::Interrupts;
-use crate::printer::Printer;
+use crate::logins::{Logins, Visit, origin, wants_login};
+use crate::printer::{Place, Printer, visible};
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Calling a tool: a server without tools is none that can be used.
+    Tools,
+    /// Whatever the server offers.
+    Anything,
+}
+
+/// How a run comes to its servers.
+#[derive(Clone)]
+pub(crate) struct Means {
+    pub(crate) needs: Needs,
+    pub(crate) suppliers: Suppliers,
+    /// The person who may be asked whether to log in.
+    pub(crate) inputs: Inputs,
+    pub(crate) logins: Logins,
+}
 
 /// Connects; a signal ends it and the child with it.
 pub(crate) async fn connect(
     config: ServerConfig,
-    suppliers: Suppliers,
+    means: &Means,
     interrupts: &mut Interrupts,
     printer: &mut Printer,
 ) -> Result<Client, Failure> {
-    let server = config.server().to_owned();
-    let connecting = builder(config, suppliers, printer.observer()).connect();
+    let interrupted = |_| Failure::Interrupted {
+        server: Some(config.server().to_owned()),
+    };
+    let attempt = || builder(&config, means, printer.observer()).connect();
     // A future that is dropped half way ends its child.
-    let connected = interrupts.unless(connecting).await;
-    let client = connected.map_err(|_| Failure::Interrupted {
-        server: Some(server),
-    })??;
-    tell_connected(&client, printer);
+    let mut connected = interrupts.unless(attempt()).await.map_err(interrupted)?;
+    if let Err(error) = &connected
+        && wants_login(error)
+        && log_in(&config, means, interrupts, printer).await?
+    {
+        connected = interrupts.unless(attempt()).await.map_err(interrupted)?;
+    }
+    let client = connected?;
+    tell_connected(&client, &config, means, printer).await;
     Ok(client)
 }
 
-fn tell_connected(client: &Client, printer: &mut Printer) {
+/// Offers the person at the terminal to log in; whether that was done.
+async fn log_in(
+    config: &ServerConfig,
+    means: &Means,
+    interrupts: &mut Interrupts,
+    printer: &Printer,
+) -> Result<bool, Failure> {
+    let interrupted = |_| Failure::Interrupted {
+        server: Some(config.server().to_owned()),
+    };
+    let failed = |error| Failure::Login {
+        server: config.server().to_owned(),
+        error,
+    };
+    let question = format!(
+        "MCP server \"{}\" at {} wants a login. Open your browser for it?",
+        visible(config.server(), Place::Line),
+        origin(config).unwrap_or_default()
+    );
+    let asked = means.inputs.agrees(&question, printer);
+    if !interrupts.unless(asked).await.map_err(interrupted)? {
+        return Ok(false);
+    }
+    let oauth = means.logins.with_person(config, Visit::Open, &[]);
+    let Some(oauth) = oauth.map_err(failed)? else {
+        return Ok(false);
+    };
+    let logged_in = interrupts.unless(oauth.login()).await;
+    logged_in.map_err(interrupted)?.map_err(failed)?;
+    Ok(true)
+}
+
+async fn tell_connected(
+    client: &Client,
+    config: &ServerConfig,
+    means: &Means,
+    printer: &mut Printer,
+) {
+    if printer.verbosity() == 0 {
+        return;
+    }
     let (tools, revision) = (client.flows().len(), client.session().revision);
     printer.detail(&format!(
         "connected to {}: revision {revision}, {tools} tools",
         client.server()
     ));
+    if let Some(login) = means.logins.state(config).await
+        && login.is_there()
+    {
+        printer.detail(&format!("  {}", login.words()));
+    }
 }
 
 pub(crate) fn builder(
-    config: ServerConfig,
-    suppliers: Suppliers,
+    config: &ServerConfig,
+    means: &Means,
     observer: Option<Arc<dyn Observer>>,
 ) -> seawall::ClientBuilder {
-    let builder = Client::builder(config).suppliers(suppliers);
+    let builder = Client::builder(config.clone()).suppliers(means.suppliers.clone());
+    let mut builder = means.logins.authorise(config, builder);
+    if means.needs == Needs::Anything {
+        builder = builder.tools_optional();
+    }
     match observer {
         Some(observer) => builder.observer(observer),
         None => builder,
@@ -53,14 +129,14 @@ pub(crate) fn builder(
 /// Connects to all at once; what failed costs the others nothing. Both lists keep the order of `configs`.
 pub(crate) async fn connect_all(
     configs: Vec<ServerConfig>,
-    suppliers: &Suppliers,
+    means: &Means,
     interrupts: &mut Interrupts,
     printer: &mut Printer,
 ) -> Result<(Vec<Client>, Vec<Failure>), Failure> {
     let spinner = printer.spinner("connecting");
     let mut connecting = JoinSet::new();
-    for (place, config) in configs.into_iter().enumerate() {
-        let builder = builder(config, suppliers.clone(), printer.observer());
+    for (place, config) in configs.iter().enumerate() {
+        let builder = builder(config, means, printer.observer());
         connecting.spawn(async move { (place, builder.connect().await) });
     }
     let mut connected = Vec::with_capacity(connecting.len());
@@ -76,16 +152,46 @@ pub(crate) async fn connect_all(
     drop(spinner);
     connected.sort_by_key(|(place, _)| *place);
     let (mut clients, mut failures) = (Vec::new(), Vec::new());
-    for (_, result) in connected {
+    for ((_, result), config) in connected.into_iter().zip(configs) {
         match result {
             Ok(client) => {
-                tell_connected(&client, printer);
+                tell_connected(&client, &config, means, printer).await;
                 clients.push(client);
+            }
+            // Once more, now that it can be asked whether to log in: one at a time.
+            Err(error) if wants_login(&error) && means.inputs.is_interactive() => {
+                match connect(config, means, interrupts, printer).await {
+                    Ok(client) => clients.push(client),
+                    Err(interrupted @ Failure::Interrupted { .. }) => return Err(interrupted),
+                    Err(failure) => failures.push(failure),
+                }
             }
             Err(error) => failures.push(error.into()),
         }
     }
     Ok((clients, failures))
+}
+
+/// Tells what failed, and gives the status of the worst. Where there is nothing else to show, that one is the answer.
+pub(crate) fn tell_failures(
+    failures: &[Failure],
+    nothing_else: bool,
+    printer: &mut Printer,
+) -> Status {
+    let statuses = failures.iter().map(Failure::status);
+    let status = statuses.max().unwrap_or(Status::Done);
+    let worst = failures
+        .iter()
+        .find(|failure| nothing_else && failure.status() == status);
+    for failure in failures {
+        if !worst.is_some_and(|worst| std::ptr::eq(worst, failure)) {
+            printer.error(&failure.to_string());
+        }
+    }
+    if let Some(worst) = worst {
+        worst.print(printer);
+    }
+    status
 }
 
 /// Closes all at once, as [`close`] does one.

@@ -6,6 +6,12 @@ mod completions;
 mod connect;
 mod demo_server;
 mod doctor;
+mod login;
+mod offers;
+mod prompt;
+mod prompts;
+mod read;
+mod resources;
 mod servers;
 mod tools;
 
@@ -37,9 +43,39 @@ pub(crate) fn run(
                 call::run(request, servers, interrupts, printer).await
             })
         }
+        Command::Resources(args) => {
+            with_servers(settings, printer, async |servers, interrupts, printer| {
+                resources::run(args, servers, interrupts, printer).await
+            })
+        }
+        Command::Read(args) => {
+            with_servers(settings, printer, async |servers, interrupts, printer| {
+                read::run(args, servers, interrupts, printer).await
+            })
+        }
+        Command::Prompts(args) => {
+            with_servers(settings, printer, async |servers, interrupts, printer| {
+                prompts::run(args, servers, interrupts, printer).await
+            })
+        }
+        Command::Prompt(args) => {
+            with_servers(settings, printer, async |servers, interrupts, printer| {
+                prompt::run(args, servers, interrupts, printer).await
+            })
+        }
         Command::Doctor(args) => {
             with_servers(settings, printer, async |servers, interrupts, printer| {
                 doctor::run(args, servers, interrupts, printer).await
+            })
+        }
+        Command::Login(args) => {
+            with_servers(settings, printer, async |servers, interrupts, printer| {
+                login::login(args, servers, interrupts, printer).await
+            })
+        }
+        Command::Logout(args) => {
+            with_servers(settings, printer, async |servers, interrupts, printer| {
+                login::logout(args, servers, interrupts, printer).await
             })
         }
         Command::Check(args) => Ok(check::run(&args, settings, printer)),

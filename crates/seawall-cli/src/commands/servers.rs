@@ -2,9 +2,11 @@
 
 use seawall::config::{ServerConfig, load};
 
+use super::connect::{Means, Needs};
 use crate::arguments::nearest;
 use crate::failure::{Failure, UsageError};
 use crate::inputs::Inputs;
+use crate::logins::Logins;
 use crate::printer::Printer;
 use crate::settings::Settings;
 
@@ -12,6 +14,7 @@ use crate::settings::Settings;
 pub(crate) struct ServerSet {
     servers: Vec<ServerConfig>,
     inputs: Inputs,
+    logins: Logins,
 }
 
 /// The id of the built-in server.
@@ -38,12 +41,36 @@ impl ServerSet {
             }
             servers.push(demo);
         }
-        Ok(Self { servers, inputs })
+        Ok(Self {
+            servers,
+            inputs,
+            logins: Logins::default(),
+        })
     }
 
-    /// What is supplied to them when they ask.
-    pub(crate) fn inputs(&self) -> &Inputs {
-        &self.inputs
+    /// The logins to them.
+    pub(crate) fn logins(&self) -> &Logins {
+        &self.logins
+    }
+
+    /// For commands that ask nothing of a server but what it is.
+    pub(crate) fn means_of_a_look(&self) -> Means {
+        Means {
+            needs: Needs::Anything,
+            suppliers: self.inputs.of_a_look(),
+            inputs: self.inputs.clone(),
+            logins: self.logins.clone(),
+        }
+    }
+
+    /// For commands that wait for an answer.
+    pub(crate) fn means_of_a_request(&self, needs: Needs, printer: &Printer) -> Means {
+        Means {
+            needs,
+            suppliers: self.inputs.of_a_request(printer),
+            inputs: self.inputs.clone(),
+            logins: self.logins.clone(),
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -60,11 +87,45 @@ impl ServerSet {
             if selected.iter().any(|config| config.server() == id) {
                 continue;
             }
-            let config = self.servers.iter().find(|config| config.server() == id);
-            let config = config.ok_or_else(|| self.unknown_server(id))?;
-            selected.push(config.clone());
+            selected.push(self.named(id)?);
         }
         Ok(selected)
+    }
+
+    /// The server that is named, or the only one that is configured; `None` if there are several.
+    pub(crate) fn only(&self, id: Option<&str>) -> Result<Option<ServerConfig>, UsageError> {
+        match (id, self.servers.as_slice()) {
+            (Some(id), _) => self.named(id).map(Some),
+            (None, [config]) => Ok(Some(config.clone())),
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// The server of a prompt and the prompt's name there: both named apart, or as `SERVER/NAME`.
+    pub(crate) fn of_prompt<'p>(
+        &self,
+        id: Option<&str>,
+        prompt: &'p str,
+    ) -> Result<(ServerConfig, &'p str), UsageError> {
+        if let Some(id) = id {
+            return Ok((self.named(id)?, prompt));
+        }
+        // An id holds no slash, and a prompt's name may.
+        let (server, name) = prompt.split_once('/').unwrap_or((prompt, ""));
+        match (self.named(server), self.servers.as_slice()) {
+            (Ok(config), _) if !name.is_empty() => Ok((config, name)),
+            (_, [config]) => Ok((config.clone(), prompt)),
+            (Err(unknown), _) if !name.is_empty() => Err(unknown),
+            _ => Err(UsageError::PromptWithoutServer {
+                name: prompt.to_owned(),
+                configured: self.ids(),
+            }),
+        }
+    }
+
+    pub(crate) fn named(&self, id: &str) -> Result<ServerConfig, UsageError> {
+        let config = self.servers.iter().find(|config| config.server() == id);
+        config.cloned().ok_or_else(|| self.unknown_server(id))
     }
 
     /// The server that `flow` belongs to, and the tool's name there. Prefixes never nest, so at most one fits.
@@ -110,7 +171,7 @@ impl ServerSet {
         }
     }
 
-    fn ids(&self) -> Vec<String> {
+    pub(crate) fn ids(&self) -> Vec<String> {
         self.servers
             .iter()
             .map(|config| config.server().to_owned())

@@ -35,32 +35,16 @@ pub(crate) async fn run(
 ) -> Result<Status, Failure> {
     let none = servers.is_empty();
     let ids: Vec<String> = args.server.into_iter().collect();
-    let suppliers = servers.inputs().of_a_look();
+    let means = servers.means_of_a_look();
     let selected: Vec<ServerConfig> = servers.select(&ids)?;
     if none {
         hint_no_servers(printer);
     }
-    let (clients, failures) = connect_all(selected, &suppliers, interrupts, printer).await?;
-    let status = failures
-        .iter()
-        .map(Failure::status)
-        .max()
-        .unwrap_or(Status::Done);
-    if clients.is_empty()
-        && let Some(worst) = failures.iter().find(|failure| failure.status() == status)
-    {
-        // Nothing to list: the failure is the answer.
-        for failure in failures
-            .iter()
-            .filter(|failure| !std::ptr::eq(*failure, worst))
-        {
-            printer.error(&failure.to_string());
-        }
-        worst.print(printer);
+    let (clients, failures) = connect_all(selected, &means, interrupts, printer).await?;
+    let nothing_else = clients.is_empty();
+    let status = connect::tell_failures(&failures, nothing_else, printer);
+    if nothing_else && !failures.is_empty() {
         return Ok(status);
-    }
-    for failure in &failures {
-        printer.error(&failure.to_string());
     }
     print(&clients, printer);
     connect::close_all(clients, interrupts, printer).await;

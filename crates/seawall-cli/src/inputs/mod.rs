@@ -41,6 +41,22 @@ impl Inputs {
         })
     }
 
+    /// Whether there is somebody to ask.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.asker == Asker::Terminal
+    }
+
+    /// What the person says to a question of Seawall's own; no, if there is nobody.
+    ///
+    /// # Cancel safety
+    /// An answer that nobody waits for any longer is forgotten.
+    pub(crate) async fn agrees(&self, question: &str, printer: &Printer) -> bool {
+        match self.asker {
+            Asker::Nobody => false,
+            Asker::Terminal => Terminal::new(printer).agrees(question).await,
+        }
+    }
+
     /// For commands that ask nothing of a server but what it is: the folders alone.
     pub(crate) fn of_a_look(&self) -> Suppliers {
         if self.roots.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use seawall::inputs::{Answer, BoxFuture, Consent, Form, FormSupplier, Page, UrlSupplier};
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::console::Stdio;
+use super::console::{Console, Stdio, Word};
 use super::reader::Reader;
 use super::{form, page};
 use crate::printer::{Colour, Hushed, Printer, Spinners, show};
@@ -25,6 +25,26 @@ impl Terminal {
             spinners: printer.spinners(),
             colour: printer.talk_colour(),
         }
+    }
+
+    /// Asks until there is a yes or a no; the end of the input is a no.
+    pub(super) async fn agrees(&self, question: &str) -> bool {
+        let mut taken = self.take().await;
+        let mut console = taken.console(self.colour);
+        let agreed = loop {
+            console.show(&format!("{question} yes or no: "));
+            let Some(line) = console.line().await else {
+                console.show("\n");
+                break false;
+            };
+            match Word::of(&line) {
+                Some(Word::Yes) => break true,
+                Some(Word::Decline | Word::Cancel) => break false,
+                _ => {}
+            }
+        };
+        taken.answered = true;
+        agreed
     }
 
     /// Has the terminal for one question; other questions wait.

@@ -128,6 +128,11 @@ impl Printer {
         (self.manner.verbosity > 1).then(|| Arc::new(Aloud::default()) as Arc<dyn Observer>)
     }
 
+    /// Whether stdout is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.manner.width.is_some()
+    }
+
     /// The colour of stdout.
     pub(crate) fn colour(&self) -> Colour {
         self.manner.stdout
@@ -154,6 +159,14 @@ impl Printer {
             .and_then(|()| self.stdout.write_all(b"\n"))
             .and_then(|()| self.stdout.flush());
         self.broken = written.err();
+    }
+
+    /// Data, byte for byte, with nothing added.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        if self.broken.is_none() {
+            let written = self.stdout.write_all(bytes);
+            self.broken = written.and_then(|()| self.stdout.flush()).err();
+        }
     }
 
     /// Data as one line of JSON.
@@ -237,6 +250,9 @@ impl Printer {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) use tests::Written;
 
 #[cfg(test)]
 mod tests;

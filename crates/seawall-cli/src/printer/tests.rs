@@ -24,6 +24,26 @@ impl Write for Shared {
     }
 }
 
+/// What a printer wrote to stdout, for the tests of commands.
+pub(crate) struct Written(Shared);
+
+impl Written {
+    /// A printer whose stdout is a terminal without colour.
+    pub(crate) fn to_a_terminal() -> (Printer, Self) {
+        let out = Shared::default();
+        let manner = Manner {
+            width: Some(80),
+            ..manner(Colour::Plain, 0)
+        };
+        let printer = Printer::new(manner, Box::new(out.clone()), Box::new(Shared::default()));
+        (printer, Self(out))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.0.text()
+    }
+}
+
 struct Broken(io::ErrorKind);
 
 impl Write for Broken {

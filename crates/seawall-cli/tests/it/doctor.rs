@@ -1,9 +1,10 @@
 //! `seawall doctor`.
 
-use seawall_testkit::{Script, Serve, tool};
+use seawall_testkit::{HttpAct, HttpPeer, Script, Serve, tool};
 use serde_json::json;
 
 use crate::support::{Config, run};
+use crate::web::handshaking;
 
 /// The text without what differs from run to run or with each change of the engine.
 fn without_measures(text: &str) -> String {
@@ -115,4 +116,100 @@ fn noise_and_stderr_are_shown_to_who_asks_twice() {
     }
     let once = config.run(&["tools", "-v"]).exits(0);
     assert!(!once.stderr.contains("said on"), "{once:?}");
+}
+
+/// BEHAVIOUR S3, R1: of a server behind a URL it is said how it is reached, how that was found out, and where it is, without
+/// what may be secret in that.
+#[test]
+fn server_behind_a_url_is_healthy() {
+    let peer = handshaking();
+    let url = peer.url("/mcp?key=s3cret-value#part");
+    let config = Config::of(&[("web", json!({"url": url, "oauth": false}))]);
+    let ran = config.run(&["doctor"]).exits(0);
+    let shown = peer.url("/mcp?[redacted]");
+    assert!(ran.stdout.contains(&shown), "{ran:?}");
+    assert!(!format!("{ran:?}").contains("s3cret"), "{ran:?}");
+    let origin = peer.url("");
+    insta::assert_snapshot!(without_measures(&ran.stdout).replace(&origin, "http://…"));
+    let json = config.run(&["doctor", "--json"]).exits(0).json();
+    assert_eq!(json[0]["url"], shown);
+    assert_eq!(json[0]["found"]["transport"], "streamable_http");
+    assert_eq!(json[0]["found"]["era"], "legacy");
+    assert_eq!(json[0]["found"]["eraSource"], "fell_back");
+    let pinned = json!({"url": peer.url("/mcp"), "protocol": "legacy", "oauth": false});
+    let pinned = Config::of(&[("web", pinned)]);
+    let json = pinned.run(&["doctor", "--json"]).exits(0).json();
+    assert_eq!(json[0]["found"]["eraSource"], "configured");
+}
+
+/// What commonly fails between here and a server has a remedy of its own, which speaks of no program.
+#[test]
+fn network_failures_have_remedies() {
+    let status =
+        |status: u16| HttpPeer::start(move |_, _| vec![HttpAct::answer(status, &[], "s3cret")]);
+    let peers = [401, 403, 404, 429, 503].map(status);
+    let page = HttpPeer::start(|_, _| {
+        vec![HttpAct::answer(
+            200,
+            &["content-type: text/html"],
+            "<p>hello",
+        )]
+    });
+    let away = HttpPeer::start(|_, _| {
+        vec![HttpAct::answer(
+            302,
+            &["location: https://elsewhere.example/x?s3cret"],
+            "",
+        )]
+    });
+    let silent = HttpPeer::start(|_, _| vec![HttpAct::Hang]);
+    let plain = HttpPeer::at_once(vec![HttpAct::answer(400, &[], "s3cret"), HttpAct::Close]);
+    let tls = HttpPeer::start_tls(|_, _| vec![HttpAct::Close]);
+    let https_on_http = plain.url("/").replace("http://", "https://");
+    let quick = json!({"handshakeTimeoutMs": 300, "oauth": false});
+    let cases = [
+        (peers[0].url("/"), "it wants credentials"),
+        (peers[1].url("/"), "does not allow it"),
+        (peers[2].url("/"), "is `url` whole?"),
+        (peers[3].url("/"), "enough of requests"),
+        (peers[4].url("/"), "a problem of its own"),
+        (page.url("/"), "MCP endpoint, not its web page"),
+        (away.url("/"), "write the address that it points to"),
+        (silent.url("/"), "raise `handshakeTimeoutMs`"),
+        ("http://127.0.0.1:9/".to_owned(), "nobody listens there"),
+        (
+            "http://no-such-host.invalid/".to_owned(),
+            "cannot be looked up",
+        ),
+        (tls.url("/"), "its certificate is not trusted"),
+        (https_on_http, "no TLS there"),
+    ];
+    for (url, words) in cases {
+        let mut entry = quick.clone();
+        entry["url"] = json!(url);
+        let ran = Config::of(&[("web", entry)]).run(&["doctor"]);
+        assert_ne!(ran.status, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(words), "{words}: {ran:?}");
+        assert!(!ran.stdout.contains("s3cret"), "{ran:?}");
+        assert!(!ran.stdout.contains("command"), "{ran:?}");
+    }
+    let peer = status(401);
+    let token = json!({"url": peer.url("/"), "bearerTokenEnv": "PATH"});
+    let ran = Config::of(&[("web", token)]).run(&["doctor"]);
+    assert!(
+        ran.stdout.contains("the token of `bearerTokenEnv`"),
+        "{ran:?}"
+    );
+}
+
+/// BEHAVIOUR S1: a server without tools can be looked at.
+#[test]
+fn server_without_tools_is_healthy() {
+    let script = Script::new().serve(Serve::new().capabilities(r#"{"prompts":{}}"#));
+    let config = Config::scripted(&script);
+    let ran = config.run(&["doctor"]).exits(0);
+    assert!(
+        ran.stdout.contains("it offers no tools, but prompts"),
+        "{ran:?}"
+    );
 }

@@ -13,9 +13,13 @@ mod doctor;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod login;
 mod peers;
+mod prompts;
+mod resources;
 mod six;
 mod support;
 #[cfg(unix)]
 mod terminal;
 mod tools;
+mod web;

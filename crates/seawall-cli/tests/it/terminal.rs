@@ -21,14 +21,14 @@ use crate::support::{Config, Ran};
 const LONG: Duration = Duration::from_secs(20);
 
 /// A terminal that a test looks at and types on.
-struct Terminal {
+pub(crate) struct Terminal {
     keyboard: File,
     screen: Arc<Mutex<String>>,
     device: OwnedFd,
 }
 
 impl Terminal {
-    fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).expect("granted");
         unlockpt(&master).expect("unlocked");
@@ -60,13 +60,14 @@ impl Terminal {
         }
     }
 
-    fn run(&self, config: &Config, args: &[&str], browser: Option<&Path>) -> Child {
+    pub(crate) fn run(&self, config: &Config, args: &[&str], browser: Option<&Path>) -> Child {
         let end = || Stdio::from(self.device.try_clone().expect("a second handle"));
         let mut command = config.command(args);
         if let Some(browser) = browser {
             command.env("BROWSER", browser);
         }
         command
+            .env("XDG_DATA_HOME", config.folder().join("data"))
             .env("TERM", "xterm")
             .env("NO_COLOR", "1")
             .stdin(end())
@@ -76,19 +77,19 @@ impl Terminal {
             .expect("the binary runs")
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.screen.lock().expect("the screen").clone()
     }
 
     #[track_caller]
-    fn wait_for(&self, words: &str) {
+    pub(crate) fn wait_for(&self, words: &str) {
         let seen = || self.screen().contains(words);
         assert!(wait_until(LONG, seen), "no {words}:\n{}", self.screen());
     }
 
     /// Types a line once these words are asked.
     #[track_caller]
-    fn answer(&mut self, words: &str, line: &str) {
+    pub(crate) fn answer(&mut self, words: &str, line: &str) {
         self.wait_for(words);
         self.screen.lock().expect("the screen").clear();
         self.keyboard
@@ -103,7 +104,7 @@ impl Terminal {
     }
 }
 
-fn finish(child: Child) -> Ran {
+pub(crate) fn finish(child: Child) -> Ran {
     child.wait_with_output().expect("it ends").into()
 }
 

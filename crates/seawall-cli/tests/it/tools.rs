@@ -86,3 +86,17 @@ fn without_servers_there_is_a_hint_and_an_empty_list() {
     assert_eq!(ran.json(), json!([]));
     assert!(ran.stderr.contains("--demo"), "{ran:?}");
 }
+
+/// BEHAVIOUR S1: a server without tools is no failure of a list, and none that a tool can be called of.
+#[test]
+fn server_without_tools_has_none() {
+    let script = Script::new().serve(Serve::new().capabilities("{}"));
+    let config = Config::scripted(&script);
+    let ran = config.run(&["tools"]).exits(0);
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ("", "no tools\n")
+    );
+    let ran = config.run(&["call", "mcp/s/t"]).exits(3);
+    assert!(ran.stderr.contains("declares no tools"), "{ran:?}");
+}

@@ -87,6 +87,7 @@ pub(crate) fn serve(wire: &mut Wire, rules: &Serve) -> Result<(), End> {
             }
             // A reply to a request of the script's own.
             "" => {}
+            _ if rules.answers.contains_key(method) => reply(id, &rules.answers[method])?,
             _ => reply_error(id, r#"{"code":-32601,"message":"Method not found"}"#)?,
         }
     }

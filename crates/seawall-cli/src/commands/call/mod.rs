@@ -3,16 +3,18 @@
 mod input;
 mod render;
 
+pub(super) use render::render_block;
+
 use std::time::Duration;
 
 use seawall::mcp::ToolResult;
 use seawall::{Arguments, Client, Error, Json};
 
-use super::connect::{self, connect};
+use super::connect::{self, Needs, connect};
 use super::servers::ServerSet;
 use crate::args::CallArgs;
 use crate::arguments::{self, nearest};
-use crate::failure::{Failure, Status, UsageError};
+use crate::failure::{Failure, Status, Undone, UsageError};
 use crate::interrupt::Interrupts;
 use crate::printer::{Printer, Spinner};
 
@@ -46,13 +48,10 @@ pub(crate) async fn run(
     let server = config.server().to_owned();
 
     let spinner = printer.spinner(&format!("connecting to {server}"));
-    let suppliers = servers.inputs().of_a_request(printer);
-    let client = connect(config, suppliers, interrupts, printer)
+    let means = servers.means_of_a_request(Needs::Tools, printer);
+    let client = connect(config, &means, interrupts, printer)
         .await
-        .map_err(|failure| match failure {
-            Failure::Server(error) => Failure::Uncalled(error),
-            other => other,
-        })?;
+        .map_err(|failure| Undone::Call.of(failure))?;
     let built = build_arguments(&client, &tool, &request);
     let answer = match built {
         Ok(arguments) => {

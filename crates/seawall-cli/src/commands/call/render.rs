@@ -27,7 +27,8 @@ pub(super) fn render(result: &ToolResult, colour: Colour) -> String {
     parts.join("\n")
 }
 
-fn render_block(block: &Json, colour: Colour) -> String {
+/// One block of content.
+pub(in crate::commands) fn render_block(block: &Json, colour: Colour) -> String {
     let note = |text: String| colour.paint(Look::Faint, &format!("[{text}]"));
     let text = |block: &Json, name| text_member(block, name);
     match kind_of(block).as_deref() {

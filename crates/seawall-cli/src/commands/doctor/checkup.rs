@@ -1,14 +1,18 @@
 //! What one server's visit found, and the verdict.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use seawall::Error;
 use seawall::client::Report;
+use seawall::config::{Endpoint, ServerConfig};
 use seawall::mcp::{Catalog, Quarantined, Tool};
+use seawall::redact::shown_url;
+use seawall::{Client, EraSource, Error, Session, Transport};
 use serde::Serialize;
 
 use super::remedy;
 use crate::failure::{ErrorReport, Status};
+use crate::logins::LoginState;
 use crate::printer::{Heard, count_invisible};
 
 /// From this share of a limit on, the limit is worth a word, in percent.
@@ -28,11 +32,59 @@ pub(super) enum Verdict {
     Failed,
 }
 
+/// Where a server is, as far as its checkup shows that.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) server: String,
+    /// Its URL without what may be secret in it; `None` for a program.
+    pub(super) url: Option<String>,
+    /// Whether the entry brings a token of its own.
+    pub(super) has_token: bool,
+    /// What is stored of its login, before the visit.
+    pub(super) login: Option<LoginState>,
+}
+
+impl Place {
+    pub(super) fn of(config: &ServerConfig) -> Self {
+        let network = match config.endpoint() {
+            Endpoint::Http(network) | Endpoint::WebSocket(network) => Some(network),
+            _ => None,
+        };
+        Self {
+            server: config.server().to_owned(),
+            url: network.map(|network| shown_url(&network.url)),
+            has_token: network.is_some_and(|network| network.bearer_token_env.is_some()),
+            login: None,
+        }
+    }
+}
+
+/// What was seen of a server before its connection was closed.
+pub(super) struct Seen {
+    report: Report,
+    session: Session,
+    catalog: Arc<Catalog>,
+}
+
+impl Seen {
+    pub(super) fn of(client: &Client) -> Self {
+        Self {
+            report: client.report(),
+            session: client.session().clone(),
+            catalog: Arc::clone(client.catalog()),
+        }
+    }
+}
+
 /// One visit.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Checkup {
     pub(super) server: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) login: Option<LoginState>,
     pub(super) verdict: Verdict,
     /// What to know or to do, worst first.
     pub(super) remedies: Vec<String>,
@@ -52,7 +104,14 @@ pub(super) struct Checkup {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Found {
+    pub(super) transport: &'static str,
     pub(super) revision: String,
+    /// `legacy` or `modern`.
+    pub(super) era: &'static str,
+    /// How the era was found out.
+    pub(super) era_source: &'static str,
+    /// The capabilities of the protocol that it declares.
+    pub(super) offers: Vec<&'static str>,
     pub(super) handshake: Vec<Exchange>,
     pub(super) tools: usize,
     pub(super) catalog_pages: usize,
@@ -103,15 +162,17 @@ impl Use {
 
 impl Checkup {
     pub(super) fn of_failure(
-        server: String,
+        place: Place,
         connect: Duration,
         error: &Error,
         heard: &Heard,
     ) -> Self {
         Self {
-            server,
             verdict: Verdict::Failed,
-            remedies: vec![remedy::of_error(error)],
+            remedies: vec![remedy::of_error(error, &place)],
+            server: place.server,
+            url: place.url,
+            login: place.login,
             connect_ms: connect.as_millis(),
             found: None,
             error: Some(ErrorReport::of(error)),
@@ -121,24 +182,26 @@ impl Checkup {
     }
 
     pub(super) fn of_connection(
-        server: String,
+        place: Place,
         connect: Duration,
-        report: &Report,
-        invisible: Vec<Invisible>,
+        seen: &Seen,
         close: Duration,
         unclosed: Option<&Error>,
         heard: &Heard,
     ) -> Self {
-        let found = Found::of(report, invisible, close, heard.stderr_bytes());
-        let mut remedies: Vec<String> = unclosed.map(remedy::of_error).into_iter().collect();
-        remedies.extend(remedy::of_found(&found));
+        let found = Found::of(seen, close, heard.stderr_bytes());
+        let unclosed_remedy = unclosed.map(|error| remedy::of_error(error, &place));
+        let mut remedies: Vec<String> = unclosed_remedy.into_iter().collect();
+        remedies.extend(remedy::of_found(&found, &place));
         let (verdict, status) = match unclosed {
             Some(error) => (Verdict::Failed, Status::of(error)),
             None if found.quarantined.is_empty() => (Verdict::Healthy, Status::Done),
             None => (Verdict::Degraded, Status::Unusable),
         };
         Self {
-            server,
+            server: place.server,
+            url: place.url,
+            login: place.login,
             verdict,
             remedies,
             connect_ms: connect.as_millis(),
@@ -159,18 +222,31 @@ impl Checkup {
 }
 
 impl Found {
-    fn of(
-        report: &Report,
-        invisible: Vec<Invisible>,
-        close: Duration,
-        stderr_bytes: usize,
-    ) -> Self {
+    fn of(seen: &Seen, close: Duration, stderr_bytes: usize) -> Self {
+        let report = &seen.report;
         let left_out = |quarantined: &Quarantined| LeftOut {
             index: quarantined.index,
             reason: quarantined.fault.to_string(),
         };
         Self {
+            transport: match report.transport {
+                Transport::Stdio => "stdio",
+                Transport::EventStream => "http_sse",
+                _ => "streamable_http",
+            },
             revision: report.revision.to_string(),
+            era: if report.revision.is_legacy() {
+                "legacy"
+            } else {
+                "modern"
+            },
+            era_source: match report.era {
+                EraSource::Remembered => "remembered",
+                EraSource::Discovered => "discovered",
+                EraSource::FellBack => "fell_back",
+                _ => "configured",
+            },
+            offers: offers(&seen.session),
             handshake: report
                 .stats
                 .handshake
@@ -187,7 +263,7 @@ impl Found {
             noise_lines: report.stats.noise,
             stderr_lines: report.stderr_lines,
             quarantined: report.quarantined.iter().map(left_out).collect(),
-            invisible_characters: invisible,
+            invisible_characters: invisible_texts(&seen.catalog),
             close_ms: close.as_millis(),
         }
     }
@@ -219,7 +295,7 @@ fn uses(report: &Report, stderr_bytes: usize) -> Vec<Use> {
         used: u64::try_from(used).unwrap_or(u64::MAX),
         limit: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
     };
-    vec![
+    let mut uses = vec![
         time("handshakeTimeoutMs", slowest, limits.handshake_timeout),
         // A visit calls nothing.
         time("requestTimeoutMs", 0, limits.request_timeout),
@@ -259,12 +335,22 @@ fn uses(report: &Report, stderr_bytes: usize) -> Vec<Use> {
             report.stats.most_buffered,
             limits.max_buffered_bytes,
         ),
-        count(KEPT_STDERR, stderr_bytes, limits.max_stderr_bytes),
-    ]
+    ];
+    if report.transport == Transport::Stdio {
+        uses.push(count(KEPT_STDERR, stderr_bytes, limits.max_stderr_bytes));
+    }
+    uses
+}
+
+/// Which of the protocol's capabilities the server declares, in an order of our own.
+fn offers(session: &Session) -> Vec<&'static str> {
+    let known = ["tools", "resources", "prompts", "completions", "logging"];
+    let declares = |name: &&str| session.capabilities.member(name).is_some();
+    known.into_iter().filter(declares).collect()
 }
 
 /// The tools whose title or description holds characters that a reader cannot see.
-pub(super) fn invisible_texts(catalog: &Catalog) -> Vec<Invisible> {
+fn invisible_texts(catalog: &Catalog) -> Vec<Invisible> {
     let count = |tool: &Tool| {
         let texts = [tool.title(), tool.description()];
         texts

@@ -9,16 +9,15 @@ use std::time::Instant;
 
 use seawall::Observer;
 use seawall::config::ServerConfig;
-use seawall::inputs::Suppliers;
 use tokio::task::JoinSet;
 
-use super::connect;
+use super::connect::{self, Means};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::DoctorArgs;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
 use crate::printer::{Heard, Printer};
-use checkup::Checkup;
+use checkup::{Checkup, Place, Seen};
 
 pub(crate) async fn run(
     args: DoctorArgs,
@@ -29,7 +28,7 @@ pub(crate) async fn run(
     if servers.is_empty() {
         hint_no_servers(printer);
     }
-    let suppliers = servers.inputs().of_a_look();
+    let means = servers.means_of_a_look();
     let selected = servers.select(&args.servers)?;
     let many = selected.len();
     let spinner = printer.spinner(&format!(
@@ -38,8 +37,8 @@ pub(crate) async fn run(
     ));
     let mut looking = JoinSet::new();
     for (place, config) in selected.into_iter().enumerate() {
-        let (suppliers, aloud) = (suppliers.clone(), printer.observer());
-        looking.spawn(async move { (place, look(config, suppliers, aloud).await) });
+        let (means, aloud) = (means.clone(), printer.observer());
+        looking.spawn(async move { (place, look(config, means, aloud).await) });
     }
     let mut checkups: Vec<(usize, Checkup)> = Vec::with_capacity(many);
     loop {
@@ -67,31 +66,26 @@ pub(crate) async fn run(
     Ok(status)
 }
 
-async fn look(
-    config: ServerConfig,
-    suppliers: Suppliers,
-    aloud: Option<Arc<dyn Observer>>,
-) -> Checkup {
-    let server = config.server().to_owned();
+async fn look(config: ServerConfig, means: Means, aloud: Option<Arc<dyn Observer>>) -> Checkup {
+    let mut place = Place::of(&config);
+    place.login = means.logins.state(&config).await;
     let heard = Arc::new(Heard::before(aloud));
     let begun = Instant::now();
-    let connected = connect::builder(config, suppliers, Some(Arc::clone(&heard) as _))
+    let connected = connect::builder(&config, &means, Some(Arc::clone(&heard) as _))
         .connect()
         .await;
     let connect = begun.elapsed();
     let client = match connected {
         Ok(client) => client,
-        Err(error) => return Checkup::of_failure(server, connect, &error, &heard),
+        Err(error) => return Checkup::of_failure(place, connect, &error, &heard),
     };
-    let report = client.report();
-    let invisible = checkup::invisible_texts(client.catalog());
+    let seen = Seen::of(&client);
     let begun = Instant::now();
     let closed = client.close().await;
     Checkup::of_connection(
-        server,
+        place,
         connect,
-        &report,
-        invisible,
+        &seen,
         begun.elapsed(),
         closed.err().as_ref(),
         &heard,

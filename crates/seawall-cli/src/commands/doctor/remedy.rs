@@ -1,11 +1,16 @@
 //! What to do about what was found.
 
-use seawall::{Error, ErrorCode};
+use seawall::{Error, ErrorCode, Obstacle};
 
-use super::checkup::Found;
+use super::checkup::{Found, Place};
 
 /// What to do about a connect that failed, or a server that does not end.
-pub(super) fn of_error(error: &Error) -> String {
+pub(super) fn of_error(error: &Error, place: &Place) -> String {
+    if place.url.is_some()
+        && let Some(remedy) = of_network(error, place)
+    {
+        return remedy;
+    }
     let text = match error.code() {
         ErrorCode::SpawnFailed => {
             "is the program of `command` installed, executable, and on the PATH that the server gets? does `cwd` exist?"
@@ -35,8 +40,74 @@ pub(super) fn of_error(error: &Error) -> String {
     text.to_owned()
 }
 
+/// What to do about a server behind a URL; `None` if that it is behind one makes no difference.
+fn of_network(error: &Error, place: &Place) -> Option<String> {
+    let not_mcp = "what answers there does not speak MCP: is `url` the server's MCP endpoint, not its web page?";
+    let text = match (error.http_status(), error.obstacle()) {
+        (_, Some(Obstacle::Login)) => {
+            return Some(format!("log in: `seawall login {}`", place.server));
+        }
+        (_, Some(Obstacle::Authorization)) => {
+            "the login cannot be used: `seawall logout` it and log in again; the message says what was wrong"
+        }
+        (Some(401), _) if place.has_token => {
+            "the token of `bearerTokenEnv` is refused: has it expired, and is it one for this server?"
+        }
+        (Some(401), _) => {
+            "it wants credentials: name the variable that holds a token with `bearerTokenEnv`, or let `oauth` log in"
+        }
+        (Some(403), _) => {
+            "it knows who asks and does not allow it: ask its owner for the permission, or use other credentials"
+        }
+        (Some(404 | 405 | 410), _) => {
+            "nothing speaks MCP at that path: is `url` whole? it often ends in /mcp or /sse"
+        }
+        (Some(407), _) => "the proxy wants credentials: see the proxy variables of the environment",
+        (Some(429), _) => "it has had enough of requests for now: try again later",
+        (Some(500..), _) => {
+            "the server, or what stands before it, has a problem of its own: try again later, or tell its owner"
+        }
+        (Some(_), _) => not_mcp,
+        (None, Some(Obstacle::Name)) => {
+            "its name cannot be looked up: is the host in `url` spelled right, and is this machine on its network?"
+        }
+        (None, Some(Obstacle::Refused)) => {
+            "nobody listens there: is the server running, and is the port in `url` the right one?"
+        }
+        (None, Some(Obstacle::Timeout)) => {
+            "nobody answers there: is the host reachable from here, past firewalls and proxies?"
+        }
+        (None, Some(Obstacle::Certificate)) => {
+            "its certificate is not trusted here: has it expired, and is the host in `url` the one it is for? a \
+             certificate authority of your own is added to the system's, or named with SSL_CERT_FILE"
+        }
+        (None, Some(Obstacle::Tls)) => {
+            "no TLS there: is it `http` that listens on that port, or a very old `https`?"
+        }
+        (None, Some(Obstacle::Redirect)) => {
+            "write the address that it points to as `url`, if that is where the server is now"
+        }
+        (None, Some(Obstacle::Policy)) => {
+            "the host's own policy forbids it: allow its origin there"
+        }
+        (None, Some(Obstacle::NotMcp)) => not_mcp,
+        (None, Some(Obstacle::Lost | Obstacle::Connect)) => {
+            "the connection does not hold: is a proxy in between, and does the server's own log say why?"
+        }
+        _ => match error.code() {
+            ErrorCode::Timeout => {
+                "something is there and does not answer: try again, or raise `handshakeTimeoutMs`"
+            }
+            ErrorCode::ConnectionClosed => "the server hung up: does its own log say why?",
+            ErrorCode::ProtocolError => not_mcp,
+            _ => return None,
+        },
+    };
+    Some(text.to_owned())
+}
+
 /// What to know about a connection that works.
-pub(super) fn of_found(found: &Found) -> Vec<String> {
+pub(super) fn of_found(found: &Found, place: &Place) -> Vec<String> {
     let mut remedies = Vec::new();
     for left_out in &found.quarantined {
         remedies.push(format!(
@@ -62,7 +133,12 @@ pub(super) fn of_found(found: &Found) -> Vec<String> {
             near.option
         ));
     }
-    if found.noise_lines > 0 {
+    if found.noise_lines > 0 && place.url.is_some() {
+        remedies.push(match found.noise_lines {
+            1 => "1 message in its streams was not protocol and dropped".to_owned(),
+            many => format!("{many} messages in its streams were not protocol and dropped"),
+        });
+    } else if found.noise_lines > 0 {
         remedies.push(format!(
             "{} not protocol and dropped; the server should log to stderr",
             match found.noise_lines {
@@ -70,6 +146,12 @@ pub(super) fn of_found(found: &Found) -> Vec<String> {
                 many => format!("{many} lines on its stdout were"),
             }
         ));
+    }
+    if !found.offers.contains(&"tools") {
+        remedies.push(match found.offers.as_slice() {
+            [] => "it offers nothing that can be asked for".to_owned(),
+            offers => format!("it offers no tools, but {}", offers.join(", ")),
+        });
     }
     remedies
 }

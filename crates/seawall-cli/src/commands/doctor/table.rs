@@ -21,10 +21,21 @@ fn print_one(checkup: &Checkup, printer: &mut Printer) {
     };
     let server = colour.paint(Look::Strong, &visible(&checkup.server, Place::Line));
     printer.data(&format!("{server}: {}", colour.paint(look, word)));
+    if let Some(url) = &checkup.url {
+        printer.data(&format!("  {}", visible(url, Place::Line)));
+    }
+    if let Some(login) = &checkup.login
+        && (login.is_there() || checkup.found.is_none())
+    {
+        printer.data(&format!("  {}", visible(&login.words(), Place::Line)));
+    }
     if let Some(error) = &checkup.error {
         printer.data(&format!("  {}", visible(error.message(), Place::Line)));
     }
     if let Some(found) = &checkup.found {
+        if !found.offers.is_empty() {
+            printer.data(&format!("  offers {}", found.offers.join(", ")));
+        }
         printer.table(&table(checkup, found));
     }
     for remedy in &checkup.remedies {
@@ -54,7 +65,24 @@ fn table(checkup: &Checkup, found: &Found) -> Table {
     let mut plain = |name: &str, value: String| {
         table.row([name.to_owned(), value, String::new(), String::new()]);
     };
+    let transport = match found.transport {
+        "streamable_http" => "Streamable HTTP",
+        "http_sse" => "HTTP+SSE",
+        other => other,
+    };
+    plain("transport", transport.to_owned());
     plain("revision", found.revision.clone());
+    plain("era", found.era.to_owned());
+    plain(
+        "  found out by",
+        match found.era_source {
+            "discovered" => "server/discover",
+            "fell_back" => "falling back",
+            "remembered" => "an earlier connect",
+            _ => "the entry",
+        }
+        .to_owned(),
+    );
     plain("connect", format!("{} ms", checkup.connect_ms));
     for exchange in &found.handshake {
         plain(
@@ -66,8 +94,12 @@ fn table(checkup: &Checkup, found: &Found) -> Table {
     plain("tools", found.tools.to_string());
     plain("tools left out", found.quarantined.len().to_string());
     plain("catalog bytes", grouped(found.catalog_bytes as u64));
-    plain("noise lines on stdout", found.noise_lines.to_string());
-    plain("lines on stderr", found.stderr_lines.to_string());
+    if checkup.url.is_some() {
+        plain("noise in its streams", found.noise_lines.to_string());
+    } else {
+        plain("noise lines on stdout", found.noise_lines.to_string());
+        plain("lines on stderr", found.stderr_lines.to_string());
+    }
     let invisible: usize = found
         .invisible_characters
         .iter()

@@ -1,0 +1,105 @@
+//! `seawall login ID` and `seawall logout ID`.
+
+use seawall::config::{Endpoint, ServerConfig};
+use serde::Serialize;
+
+use super::servers::ServerSet;
+use crate::args::{LoginArgs, LogoutArgs};
+use crate::failure::{Failure, NoLogin, Status, UsageError};
+use crate::interrupt::Interrupts;
+use crate::logins::{LoginState, Visit, origin};
+use crate::printer::Printer;
+
+/// What `--json` shows.
+#[derive(Serialize)]
+struct Shown<'a> {
+    server: &'a str,
+    #[serde(flatten)]
+    login: LoginState,
+}
+
+pub(crate) async fn login(
+    args: LoginArgs,
+    servers: ServerSet,
+    interrupts: &mut Interrupts,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let config = servers.named(&args.server)?;
+    let visit = if args.no_browser {
+        Visit::Tell
+    } else {
+        Visit::Open
+    };
+    let failed = |error| Failure::Login {
+        server: config.server().to_owned(),
+        error,
+    };
+    let oauth = servers
+        .logins()
+        .with_person(&config, visit, &args.scopes)
+        .map_err(failed)?
+        .ok_or_else(|| no_login(&config))?;
+    let place = origin(&config).unwrap_or_default();
+    printer.talk(&format!("logging in to \"{}\" at {place}", config.server()));
+    if visit == Visit::Open {
+        printer.talk("your browser opens where its authorization server is; come back here when you are done");
+    }
+    let logged_in = interrupts.unless(oauth.login()).await;
+    logged_in
+        .map_err(|_| Failure::Interrupted {
+            server: Some(config.server().to_owned()),
+        })?
+        .map_err(failed)?;
+    let login = LoginState::from(oauth.state().await.map_err(failed)?);
+    tell(&config, login, printer);
+    Ok(Status::Done)
+}
+
+pub(crate) async fn logout(
+    args: LogoutArgs,
+    servers: ServerSet,
+    interrupts: &mut Interrupts,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let config = servers.named(&args.server)?;
+    let failed = |error| Failure::Login {
+        server: config.server().to_owned(),
+        error,
+    };
+    let oauth = servers
+        .logins()
+        .with_person(&config, Visit::Tell, &[])
+        .map_err(failed)?
+        .ok_or_else(|| no_login(&config))?;
+    let logged_out = interrupts.unless(oauth.logout()).await;
+    logged_out
+        .map_err(|_| Failure::Interrupted {
+            server: Some(config.server().to_owned()),
+        })?
+        .map_err(failed)?;
+    let login = LoginState::from(oauth.state().await.map_err(failed)?);
+    tell(&config, login, printer);
+    Ok(Status::Done)
+}
+
+fn tell(config: &ServerConfig, login: LoginState, printer: &mut Printer) {
+    let server = config.server();
+    if printer.is_json() {
+        printer.json(&Shown { server, login });
+    } else {
+        printer.talk(&format!("{server}: {}", login.words()));
+    }
+}
+
+/// Why there is nothing to log in to.
+fn no_login(config: &ServerConfig) -> UsageError {
+    let why = match config.endpoint() {
+        Endpoint::Http(network) if network.bearer_token_env.is_some() => NoLogin::Bearer,
+        Endpoint::Http(_) => NoLogin::Off,
+        _ => NoLogin::NotHttp,
+    };
+    UsageError::NoLogin {
+        id: config.server().to_owned(),
+        why,
+    }
+}
