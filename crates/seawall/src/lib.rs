@@ -52,7 +52,7 @@ pub use client::{
 };
 pub use config::ServerConfig;
 pub use error::Error;
-pub use events::{Diagnostic, Hidden, Observer};
+pub use events::{Diagnostic, Hidden, LogLevel, Observer};
 pub use flows::Flow;
 pub use seawall_proto::connection::{
     Change, Obstacle, Progress, RevisionRefusal, Session, Stats, Step,

@@ -58,13 +58,27 @@ impl Connection {
         match self.config.era {
             Era::Legacy => self.begin_initialize(now),
             Era::Modern | Era::Auto => {
-                self.meta = Meta::modern(
-                    Revision::V2026_07_28,
-                    self.config.version,
-                    &self.config.capabilities,
-                );
+                self.meta = self.modern_meta(None);
                 self.discover(now);
             }
+        }
+    }
+    fn modern_meta(&self, log_level: Option<&str>) -> Meta {
+        Meta::modern(
+            Revision::V2026_07_28,
+            self.config.version,
+            &self.config.capabilities,
+            log_level,
+        )
+    }
+
+    /// Has a modern server log from this level on while it works on requests made from now on; `None` has it log nothing.
+    /// On legacy revisions, where `logging/setLevel` is a request, this does nothing.
+    ///
+    /// Source: 2026-07-28, `server/utilities/logging`.
+    pub fn set_log_level(&mut self, level: Option<&str>) {
+        if self.meta.is_modern() {
+            self.meta = self.modern_meta(level);
         }
     }
 

@@ -24,13 +24,18 @@ impl Meta {
         revision: Revision,
         version: &str,
         capabilities: &ClientCapabilities,
+        log_level: Option<&str>,
     ) -> Self {
         let version = serde_json::Value::from(version);
         let capabilities = capabilities.to_json();
+        let log_level = log_level.map_or_else(String::new, |level| {
+            let level = serde_json::Value::from(level);
+            format!("\"io.modelcontextprotocol/logLevel\":{level},")
+        });
         Self(format!(
             "\"io.modelcontextprotocol/protocolVersion\":\"{revision}\",\
              \"io.modelcontextprotocol/clientInfo\":{{\"name\":\"seawall\",\"version\":{version}}},\
-             \"io.modelcontextprotocol/clientCapabilities\":{capabilities},"
+             \"io.modelcontextprotocol/clientCapabilities\":{capabilities},{log_level}"
         ))
     }
 

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::Client;
 use crate::error::{Error, ErrorKind};
+use crate::events::LogLevel;
 
 /// A request: a future that ends in the server's result, unchanged, or in an [`Error`] that says what became of it.
 ///
@@ -217,9 +218,23 @@ impl Client {
         self.request("completion/complete", Some(params))
     }
 
-    /// `logging/setLevel`, on legacy revisions; a modern server refuses it, for there the level goes with each request.
-    pub fn set_log_level(&self, level: &str) -> Request {
-        self.request_of("logging/setLevel", &json!({ "level": level }))
+    /// Has the server log from this level on; what it logs is [`Diagnostic::Log`](crate::Diagnostic::Log) to an installed
+    /// observer.
+    ///
+    /// On legacy revisions this is `logging/setLevel`; on 2026-07-28 the level goes with each request made from now on.
+    ///
+    /// # Errors
+    /// As [`Request`], on legacy revisions alone.
+    pub async fn set_log_level(&self, level: LogLevel) -> Result<(), Error> {
+        if self.session().revision.is_legacy() {
+            let params = json!({ "level": level.as_str() });
+            self.request_of("logging/setLevel", &params).await?;
+        } else {
+            let mut guard = self.handle.shared.lock();
+            let connection = &mut guard.state().connection;
+            connection.set_log_level(Some(level.as_str()));
+        }
+        Ok(())
     }
 
     /// Follows these resources, at most 64, and no others from now on: a change of one is a

@@ -495,3 +495,39 @@ fn kind_of_a_result_decides() {
         assert!(legacy.take(call).is_ok(), "{kind}");
     }
 }
+
+/// S2: the level of the server's log goes with each request, from when it is wanted until it is not.
+#[test]
+fn log_level_goes_with_each_request() {
+    const LEVEL: &str = "/params/_meta/io.modelcontextprotocol~1logLevel";
+    let mut peer = Peer::modern_with(DISCOVERED, modern());
+    let mut level_of_a_call = |peer: &mut Peer| {
+        peer.call();
+        field(&peer.sent()[0], LEVEL)
+    };
+    assert!(level_of_a_call(&mut peer).is_null());
+    peer.connection.set_log_level(Some("warning"));
+    assert_eq!(level_of_a_call(&mut peer), "warning");
+    peer.connection.set_log_level(None);
+    assert!(level_of_a_call(&mut peer).is_null());
+
+    let mut legacy = Peer::ready();
+    legacy.connection.set_log_level(Some("warning"));
+    legacy.call();
+    assert!(!legacy.sent()[0].contains("logLevel"));
+}
+
+/// A server of this revision sends no requests: one is told of and not answered.
+#[test]
+fn request_of_a_modern_server_is_a_violation() {
+    let mut peer = Peer::modern_with(
+        DISCOVERED,
+        ClientConfig {
+            diagnostics: true,
+            ..modern()
+        },
+    );
+    peer.recv(r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#);
+    assert!(matches!(peer.events()[..], [Event::Violation]));
+    assert!(peer.sent().is_empty() && peer.is_open());
+}
