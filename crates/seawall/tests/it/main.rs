@@ -6,7 +6,15 @@
 mod calls;
 mod endings;
 mod hostile;
+mod http_answers;
+mod http_calls;
+mod http_connecting;
+mod http_rounds;
+mod http_sessions;
+mod http_streams;
+mod http_support;
 mod spawning;
+mod stdio_eras;
 
 use std::sync::{Arc, Mutex};
 

@@ -13,7 +13,7 @@ use seawall_proto::jsonrpc::classify;
 
 use super::{Core, Turn, drain};
 use crate::client::link::Http;
-use crate::transport::http::{End, HttpEvent, Post, PostKind, encode_header_value};
+use crate::transport::http::{End, HttpEvent, HttpFault, Post, PostKind, encode_header_value};
 
 /// Events taken in one turn before the driver yields to others.
 const EVENTS_PER_TURN: usize = 16;
@@ -118,8 +118,10 @@ impl ExchangeDriver {
                 connection.handle_session_lost(now, key);
             }
             HttpEvent::Closed { end } => {
+                // One whose stream there is has said what is wrong with it; there is no other way to try.
+                let has_stream = matches!(end, End::Broken(HttpFault::Endpoint));
                 let fault = end.fault();
-                let reason = if connection.session().is_some() {
+                let reason = if has_stream || connection.session().is_some() {
                     CloseReason::StreamLost(fault)
                 } else {
                     CloseReason::Exchange {

@@ -165,7 +165,7 @@ impl End {
             )
             .with_obstacle(fault.obstacle()),
             Self::Broken(fault) => {
-                ExchangeFault::new(fault.to_string(), closed).with_obstacle(fault.obstacle())
+                ExchangeFault::new(fault.to_string(), fault.code()).with_obstacle(fault.obstacle())
             }
             Self::TooLong { limit } => ExchangeFault::new(
                 format!("its answer is longer than {limit} bytes (maxFrameBytes)"),

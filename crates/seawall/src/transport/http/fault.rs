@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 
+use seawall_proto::ErrorCode;
 use seawall_proto::connection::Obstacle;
 
 use crate::web::EgressRefused;
@@ -102,6 +103,16 @@ impl HttpFault {
             source = cause.source();
         }
         Self::Connect
+    }
+
+    /// The class of the failure, of an exchange that went out: whether what came is wrong, or nothing came (O1).
+    pub(super) fn code(&self) -> ErrorCode {
+        match self {
+            Self::Encoding | Self::ContentType | Self::NoReply | Self::Endpoint => {
+                ErrorCode::ProtocolError
+            }
+            _ => ErrorCode::ConnectionClosed,
+        }
     }
 
     fn of_connecting(cause: &(dyn Error + 'static)) -> Option<Self> {

@@ -1,0 +1,288 @@
+//! Sessions of the 2025 revisions over HTTP, from the caller's side (T3, S8, H5).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use seawall::{Arguments, Change};
+use seawall_testkit::{HttpAct, HttpPeer};
+
+use super::http_support::*;
+use super::*;
+
+/// T3: a session that the server forgot is made anew once, the refused call is said once more, and the change is told.
+#[tokio::test]
+async fn a_forgotten_session_is_made_anew() {
+    let initialized = AtomicUsize::new(0);
+    let peer = HttpPeer::start(move |_, request| {
+        let method = method_of(request);
+        if method == "initialize" {
+            initialized.fetch_add(1, Ordering::SeqCst);
+        }
+        if method == "tools/call" && initialized.load(Ordering::SeqCst) == 1 {
+            return vec![HttpAct::answer(404, &["content-type: text/html"], MARKER)];
+        }
+        honest(Kind::Legacy, request)
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    let answers = tokio::join!(
+        client.call("t", Arguments::none()),
+        client.call("ok", Arguments::none()),
+        client.call("ok", Arguments::none()),
+    );
+    answers.0.expect("answered");
+    answers.1.expect("answered");
+    answers.2.expect("answered");
+    assert_eq!(count(&peer, "initialize"), 2);
+    assert!(count(&peer, "tools/call") <= 6);
+    assert_eq!(client.changed().await, Some(Change::Tools));
+    // The new handshake went without the old session's id.
+    let second = peer
+        .requests()
+        .into_iter()
+        .filter(|one| method_of(one) == "initialize")
+        .nth(1);
+    assert_eq!(second.expect("a second").header("mcp-session-id"), None);
+}
+
+/// T3: one that is forgotten again and again is not made anew for ever, and the call was refused each time.
+#[tokio::test]
+async fn a_session_that_is_always_forgotten() {
+    let peer = but_for_t(Kind::Legacy, |_| vec![HttpAct::answer(404, &[], MARKER)]);
+    let client = client_of(Kind::Legacy, &peer).await;
+    let error = client
+        .call("t", Arguments::none())
+        .await
+        .expect_err("forgotten");
+    assert_eq!(
+        verdict_of(&error),
+        (
+            ErrorCode::ConnectionClosed,
+            Outcome::ErrorResponse,
+            Some(404)
+        )
+    );
+    assert_eq!(count(&peer, "tools/call"), 2);
+    assert_eq!(count(&peer, "initialize"), 2);
+    client.call("ok", Arguments::none()).await.expect("goes on");
+}
+
+/// T3: a handshake that fails while a session is made anew ends what waits for it, in time and in truth.
+#[tokio::test]
+async fn a_session_that_cannot_be_made_anew() {
+    for failure in [
+        HttpAct::answer(500, &[], MARKER),
+        HttpAct::answer(401, &[], MARKER),
+        HttpAct::answer(404, &[], MARKER),
+        HttpAct::Close,
+    ] {
+        let initialized = AtomicUsize::new(0);
+        let acts = failure.clone();
+        let peer = HttpPeer::start(move |_, request| match method_of(request).as_str() {
+            "initialize" if initialized.fetch_add(1, Ordering::SeqCst) > 0 => vec![acts.clone()],
+            "tools/call" => vec![HttpAct::answer(404, &[], MARKER)],
+            _ => honest(Kind::Legacy, request),
+        });
+        let client = client_of(Kind::Legacy, &peer).await;
+        let call = client
+            .call("t", Arguments::none())
+            .timeout(Duration::from_secs(5));
+        let error = call.await.expect_err("no session");
+        let (_, outcome, _) = verdict_of(&error);
+        // The call itself was refused, whatever became of the handshake after it.
+        assert_eq!(outcome, Outcome::ErrorResponse, "{failure:?}: {error}");
+    }
+}
+
+/// S8: a call that nobody waits for is cancelled once, by a notification; before it was sent, by nothing.
+#[tokio::test]
+async fn legacy_cancel() {
+    let peer = but_for_t(Kind::Legacy, |_| vec![HttpAct::stream(), HttpAct::Hang]);
+    let client = client_of(Kind::Legacy, &peer).await;
+    let call = client
+        .call("t", Arguments::none())
+        .timeout(Duration::from_millis(300));
+    let error = call.await.expect_err("too slow");
+    assert_eq!(
+        verdict_of(&error),
+        (ErrorCode::Timeout, Outcome::NoResponse, None)
+    );
+    soon(|| count(&peer, "notifications/cancelled") == 1).await;
+    soon(|| peer.gone() == 1).await;
+    // Abandoned by its caller.
+    let call = client.call("t", Arguments::none());
+    let _ = tokio::time::timeout(Duration::from_millis(300), call).await;
+    soon(|| count(&peer, "notifications/cancelled") == 2).await;
+    client.call("ok", Arguments::none()).await.expect("goes on");
+    client.close().await.expect("closes");
+    assert_eq!(count(&peer, "notifications/cancelled"), 2);
+    let cancelled = peer
+        .requests()
+        .into_iter()
+        .find(|one| method_of(one) == "notifications/cancelled");
+    let asked = peer.requests().into_iter().find(|one| calls(one, "t"));
+    let (cancelled, asked) = (cancelled.expect("one"), asked.expect("one"));
+    assert_eq!(
+        message(&cancelled)["params"]["requestId"],
+        message(&asked)["id"]
+    );
+    assert_eq!(cancelled.header("mcp-session-id"), Some("one"));
+}
+
+/// T3: a close says so to the server, once; a drop does not wait for it.
+#[tokio::test]
+async fn close_deletes_the_session() {
+    let peer = HttpPeer::start(|_, request| honest(Kind::Legacy, request));
+    let client = client_of(Kind::Legacy, &peer).await;
+    client.close().await.expect("closes");
+    assert_eq!(count(&peer, "DELETE"), 1);
+    client.close().await.expect("again");
+    assert_eq!(count(&peer, "DELETE"), 1);
+    let error = client
+        .call("ok", Arguments::none())
+        .await
+        .expect_err("closed");
+    assert_eq!(
+        verdict_of(&error),
+        (ErrorCode::ConnectionClosed, Outcome::NotSent, None)
+    );
+
+    let stubborn = HttpPeer::start(|_, request| match request.method.as_str() {
+        "DELETE" => vec![HttpAct::Hang],
+        _ => honest(Kind::Legacy, request),
+    });
+    let client = client_of(Kind::Legacy, &stubborn).await;
+    let began = std::time::Instant::now();
+    client.close().await.expect("closes");
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+/// Dropping the client without a close lets go of everything at once; a call under way ends.
+#[tokio::test]
+async fn drop_lets_go() {
+    for kind in [Kind::Modern, Kind::Legacy] {
+        let peer = but_for_t(kind, |_| vec![HttpAct::Hang]);
+        let client = client_of(kind, &peer).await;
+        let call = client.call("t", Arguments::none());
+        drop(client);
+        let _ = tokio::time::timeout(Duration::from_millis(200), call).await;
+        soon(|| peer.gone() >= 1).await;
+    }
+}
+
+/// Closing while calls are under way ends them with the truth.
+#[tokio::test]
+async fn close_ends_calls_under_way() {
+    for kind in [Kind::Modern, Kind::Legacy] {
+        let peer = but_for_t(kind, |_| vec![HttpAct::Hang]);
+        let client = client_of(kind, &peer).await;
+        let call = client.call("t", Arguments::none());
+        let closing = async {
+            soon(|| count(&peer, "tools/call") == 1).await;
+            client.close().await.expect("closes");
+        };
+        let (error, ()) = tokio::join!(call, closing);
+        assert_eq!(
+            verdict_of(&error.expect_err("closed")),
+            (ErrorCode::ConnectionClosed, Outcome::NoResponse, None)
+        );
+    }
+}
+
+/// H5, T3: `list_changed` on the server's own stream is told; the stream is opened again when it ends, and is not spun on.
+#[tokio::test]
+async fn legacy_list_changed() {
+    let peer = HttpPeer::start(|_, request| match request.method.as_str() {
+        "GET" => stream(&[
+            b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n",
+        ]),
+        _ => honest_with(Kind::Legacy, request, r#"{"tools":{"listChanged":true}}"#),
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    for _ in 0..2 {
+        let change = tokio::time::timeout(Duration::from_secs(20), client.changed()).await;
+        assert_eq!(change.expect("told"), Some(Change::Tools));
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(count(&peer, "GET") <= 4, "{}", count(&peer, "GET"));
+    client.close().await.expect("closes");
+    assert_eq!(client.changed().await, None);
+}
+
+/// T3: whatever the server does with its own stream costs no call.
+#[tokio::test]
+async fn bad_own_streams_cost_no_call() {
+    for acts in [
+        vec![HttpAct::answer(405, &[], "")],
+        vec![HttpAct::answer(404, &["content-type: text/html"], MARKER)],
+        vec![HttpAct::answer(401, &[], MARKER)],
+        vec![HttpAct::answer(500, &[], MARKER)],
+        vec![HttpAct::json(200, "{}")],
+        vec![HttpAct::Close],
+        vec![HttpAct::Hang],
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunks_forever(b"data: xxxxxxxxxxxxxxxxxxxxxxxx\n"),
+        ],
+        vec![HttpAct::stream(), HttpAct::chunks_forever(b": ping\n\n")],
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunk(b"data: {\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{\"content\":[]}}\n\n"),
+            HttpAct::Hang,
+        ],
+    ] {
+        let own = acts.clone();
+        let peer = HttpPeer::start(move |_, request| match request.method.as_str() {
+            "GET" => own.clone(),
+            _ => honest(Kind::Legacy, request),
+        });
+        let client = client_of(Kind::Legacy, &peer).await;
+        for _ in 0..10 {
+            let call = client
+                .call("ok", Arguments::none())
+                .timeout(Duration::from_secs(10));
+            let result = call.await;
+            assert!(result.is_ok(), "{acts:?}: {result:?}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(count(&peer, "GET") <= 3, "{acts:?}");
+        client.close().await.expect("closes");
+    }
+}
+
+/// S7: a legacy server's requests, on a call's stream and on its own, are answered each once, as what they are.
+#[tokio::test]
+async fn legacy_requests_are_answered() {
+    let peer = but_for_t(Kind::Legacy, |request| {
+        let asks = "data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"roots/list\"}\n\n";
+        let reply = format!("data: {}\n\n", reply_text(request, ANSWER));
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunk(asks),
+            HttpAct::Wait(Duration::from_millis(300)),
+            HttpAct::chunk(reply),
+            HttpAct::last_chunk(),
+        ]
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    client.call("t", Arguments::none()).await.expect("answered");
+    let answers = || {
+        let requests = peer.requests();
+        let replies = requests
+            .iter()
+            .map(message)
+            .filter(|one| one.get("method").is_none());
+        replies
+            .filter(|one| !one["id"].is_null())
+            .collect::<Vec<_>>()
+    };
+    soon(|| answers().len() == 2).await;
+    let answers = answers();
+    let of = |id: serde_json::Value| {
+        answers
+            .iter()
+            .find(|one| one["id"] == id)
+            .expect("answered")
+    };
+    assert_eq!(of("p".into())["result"], serde_json::json!({}));
+    assert_eq!(of(2.into())["error"]["code"], -32601);
+}
