@@ -325,9 +325,12 @@ impl Draft {
         }
         self.warn_of_cleartext(&url, findings);
         let has_bearer = self.bearer_token_env.is_some();
-        let oauth = self
-            .oauth
-            .settle(has_bearer, &self.headers, surroundings, findings);
+        let oauth = match implied {
+            Transport::Http => self
+                .oauth
+                .settle(has_bearer, &self.headers, surroundings, findings),
+            _ => self.oauth.without_effect(findings),
+        };
         let network = NetworkConfig {
             url,
             headers: self.headers.clone(),

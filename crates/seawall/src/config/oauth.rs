@@ -147,6 +147,15 @@ impl Said {
         matches!(self, Self::On(_)).then_some("oauth")
     }
 
+    /// Warns that nothing is logged in to over a WebSocket, if it says how.
+    pub(super) fn without_effect(&self, findings: &mut Findings) -> Option<OAuthConfig> {
+        if let Some(field) = self.is_on() {
+            let endpoint = "a WebSocket";
+            findings.warning(field.to_owned(), WarningKind::NoEffect { endpoint });
+        }
+        None
+    }
+
     /// How the server behind a URL is logged in to, checked; `None` if it is not.
     pub(super) fn settle(
         &self,

@@ -261,6 +261,12 @@ fn login_is_configured() {
     assert_eq!(login(&at_url("https://h/", r#", "oauth": false"#)), None);
     let header = r#", "headers": {"authorization": "${SET}"}"#;
     assert_eq!(login(&at_url("https://h/", header)), None);
+    assert_eq!(login(&at_url("wss://h/", "")), None);
+    assert_warning(
+        &at_url("wss://h/", r#", "oauth": {}"#),
+        "oauth",
+        "no_effect",
+    );
     let bearer = r#", "bearerTokenEnv": "TOKEN""#;
     assert_eq!(login(&at_url("https://h/", bearer)), None);
     let both = at_url("https://h/", &format!(r#"{bearer}, "oauth": {{}}"#));
