@@ -1,13 +1,23 @@
 //! What is measured: the cells, and how long each takes.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// What the calls go over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Over {
+    /// The pipes of a server that each client starts itself.
+    Stdio,
+    /// HTTP on loopback, to one server that all clients of a cell share.
+    Http,
+}
+
 /// Who makes the calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
-    /// Writes the line, reads the line, matches nothing.
+    /// Over stdio: writes the line, reads the line. Over HTTP: posts the body, reads the body. Matches nothing.
     Floor,
     /// This project's `Client`.
     Seawall,
@@ -41,6 +51,7 @@ pub(crate) enum Load {
 /// One thing to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cell {
+    pub(crate) over: Over,
     pub(crate) load: Load,
     /// Bytes of the text in each result.
     pub(crate) result_bytes: usize,
@@ -48,41 +59,84 @@ pub(crate) struct Cell {
 
 pub(crate) const SIZES: [usize; 3] = [100, 10_000, 1_000_000];
 pub(crate) const IN_FLIGHT: [usize; 2] = [64, 1_024];
+pub(crate) const HTTP_SIZES: [usize; 2] = [100, 100_000];
+pub(crate) const HTTP_IN_FLIGHT: usize = 64;
 /// Measured for its memory.
 pub(crate) const THOUSAND: Cell = Cell {
+    over: Over::Stdio,
     load: Load::InFlight(1_000),
     result_bytes: 100,
 };
 pub(crate) const FLOOD: Cell = Cell {
+    over: Over::Stdio,
     load: Load::Flood,
     result_bytes: 1 << 30,
 };
 
-/// Every cell, in the order of one repetition.
-pub(crate) fn cells() -> Vec<Cell> {
-    let alone = SIZES.map(|size| Cell::new(Load::Alone, size));
-    let in_flight = IN_FLIGHT
-        .iter()
-        .flat_map(|&calls| SIZES.map(|size| Cell::new(Load::InFlight(calls), size)));
-    alone
-        .into_iter()
-        .chain(in_flight)
-        .chain([THOUSAND, FLOOD])
-        .collect()
+/// The cells of these halves, in the order of one repetition.
+pub(crate) fn cells(halves: &[Over]) -> Vec<Cell> {
+    halves.iter().flat_map(|&over| half(over)).collect()
+}
+
+fn half(over: Over) -> Vec<Cell> {
+    let sizes = over.sizes();
+    let alone = sizes.iter().map(|&size| Cell::new(over, Load::Alone, size));
+    let in_flight = over.in_flight().iter().flat_map(|&calls| {
+        sizes
+            .iter()
+            .map(move |&size| Cell::new(over, Load::InFlight(calls), size))
+    });
+    let last = match over {
+        Over::Stdio => &[THOUSAND, FLOOD][..],
+        Over::Http => &[],
+    };
+    alone.chain(in_flight).chain(last.iter().copied()).collect()
+}
+
+impl Over {
+    pub(crate) const ALL: [Self; 2] = [Self::Stdio, Self::Http];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+        }
+    }
+
+    /// Sizes of results, in bytes of text.
+    pub(crate) fn sizes(self) -> &'static [usize] {
+        match self {
+            Self::Stdio => &SIZES,
+            Self::Http => &HTTP_SIZES,
+        }
+    }
+
+    /// How many calls overlap.
+    pub(crate) fn in_flight(self) -> &'static [usize] {
+        match self {
+            Self::Stdio => &IN_FLIGHT,
+            Self::Http => &[HTTP_IN_FLIGHT],
+        }
+    }
 }
 
 impl Cell {
-    pub(crate) fn new(load: Load, result_bytes: usize) -> Self {
-        Self { load, result_bytes }
+    pub(crate) fn new(over: Over, load: Load, result_bytes: usize) -> Self {
+        Self {
+            over,
+            load,
+            result_bytes,
+        }
     }
 
     /// How this cell is called in progress lines.
     pub(crate) fn label(self) -> String {
+        let over = self.over.name();
         let size = size(self.result_bytes);
         match self.load {
-            Load::Alone => format!("{size}, one at a time"),
-            Load::InFlight(calls) => format!("{size}, {calls} in flight"),
-            Load::Flood => format!("{size} without a newline"),
+            Load::Alone => format!("{over}, {size}, one at a time"),
+            Load::InFlight(calls) => format!("{over}, {size}, {calls} in flight"),
+            Load::Flood => format!("{over}, {size} without a newline"),
         }
     }
 }
@@ -125,7 +179,7 @@ impl Effort {
     }
 
     /// A megabyte many times over needs longer to be steady.
-    pub(crate) fn job(&self, kind: Kind, cell: Cell) -> Job {
+    pub(crate) fn job(&self, kind: Kind, cell: Cell, address: Option<SocketAddr>) -> Job {
         let longer = match cell.load {
             Load::InFlight(_) if cell.result_bytes >= 1_000_000 => 3,
             _ => 1,
@@ -133,6 +187,7 @@ impl Effort {
         Job {
             kind,
             cell,
+            address,
             warm_up: self.warm_up,
             length: self.length * longer,
         }
@@ -144,6 +199,8 @@ impl Effort {
 pub(crate) struct Job {
     pub(crate) kind: Kind,
     pub(crate) cell: Cell,
+    /// Where the server of this cell listens; over stdio each client starts its own.
+    pub(crate) address: Option<SocketAddr>,
     pub(crate) warm_up: Duration,
     pub(crate) length: Duration,
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::plan::{Cell, Effort, Job, Kind, Sample, cells};
+use crate::plan::{Cell, Effort, Job, Kind, Over, Sample, cells};
 use crate::say;
+use crate::server::HttpServer;
 
 /// A measurement that takes longer than its own time and this has hung.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,10 +38,10 @@ impl Results {
             .collect()
     }
 
-    /// Every failure, in words.
-    pub(crate) fn failures(&self) -> Vec<String> {
+    /// Every failure of a half, in words.
+    pub(crate) fn failures(&self, over: Over) -> Vec<String> {
         let mut failures = Vec::new();
-        for (cell, row) in &self.rows {
+        for (cell, row) in self.rows.iter().filter(|(cell, _)| cell.over == over) {
             for (name, samples) in &row.samples {
                 let mut failed = samples.iter().filter_map(|sample| sample.as_ref().err());
                 let count = failed.clone().count();
@@ -57,10 +58,10 @@ impl Results {
     }
 }
 
-/// Measures everything.
-pub(crate) fn run(effort: &Effort) -> Result<Results> {
+/// Measures these halves.
+pub(crate) fn run(effort: &Effort, halves: &[Over]) -> Result<Results> {
     let mut results = Results {
-        rows: cells()
+        rows: cells(halves)
             .into_iter()
             .map(|cell| (cell, Row::default()))
             .collect(),
@@ -73,13 +74,18 @@ pub(crate) fn run(effort: &Effort) -> Result<Results> {
                 effort.repetitions,
                 cell.label()
             ));
+            let server = match cell.over {
+                Over::Stdio => None,
+                Over::Http => Some(HttpServer::start(*cell)?),
+            };
+            let address = server.as_ref().map(|server| server.address);
             // Nobody is always first.
             for turn in 0..Kind::ALL.len() {
                 let Some(&kind) = Kind::ALL.get((turn + repetition) % Kind::ALL.len()) else {
                     continue;
                 };
                 let sample =
-                    measure(&effort.job(kind, *cell)).map_err(|error| format!("{error:#}"));
+                    measure(&effort.job(kind, *cell, address)).map_err(|error| format!("{error:#}"));
                 if let Err(reason) = &sample {
                     say(&format!("  {}: {reason}\n", kind.name()));
                 }
@@ -93,6 +99,8 @@ pub(crate) fn run(effort: &Effort) -> Result<Results> {
 fn measure(job: &Job) -> Result<Sample> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["client", &serde_json::to_string(job)?])
+        // Every client honours it, and nothing here leaves the machine.
+        .env("NO_PROXY", "127.0.0.1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

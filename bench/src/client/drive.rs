@@ -1,4 +1,4 @@
-//! What both asynchronous clients are put through, the same for both: one thread, one runtime.
+//! What every asynchronous client is put through, the same for all: one thread, one runtime.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,13 @@ use tokio::task::JoinSet;
 use crate::measure::{Alone, Memory, Window, flooded};
 use crate::plan::{Flooded, Job, Load, Sample};
 
-/// A connected client. A clone calls over the same connection.
-pub(super) trait Caller: Clone + Send + 'static {
+/// A connected client.
+pub(super) trait Caller: Sized + Send + 'static {
     /// Makes one call and gives up its result.
-    fn call(&self) -> impl Future<Output = Result<()>> + Send;
+    fn call(&mut self) -> impl Future<Output = Result<()>> + Send;
+
+    /// Another caller, for a call that overlaps with this one's.
+    fn another(&self) -> impl Future<Output = Result<Self>> + Send;
 }
 
 /// Connects and measures.
@@ -28,14 +31,14 @@ pub(super) fn measure<C: Caller>(
         let caller = connect.await.context("cannot connect")?;
         match job.cell.load {
             Load::Alone => alone(job, caller).await,
-            Load::InFlight(calls) => in_flight(job, &caller, calls).await,
-            Load::Flood => flood(&caller).await,
+            Load::InFlight(calls) => in_flight(job, caller, calls).await,
+            Load::Flood => flood(caller).await,
         }
     })
 }
 
 /// One task that calls without a pause.
-async fn alone<C: Caller>(job: &Job, caller: C) -> Result<Sample> {
+async fn alone<C: Caller>(job: &Job, mut caller: C) -> Result<Sample> {
     caller.call().await?;
     let mut alone = Alone::begin(job)?;
     let mut tasks = JoinSet::new();
@@ -51,12 +54,15 @@ async fn alone<C: Caller>(job: &Job, caller: C) -> Result<Sample> {
 }
 
 /// So many tasks, each calling without a pause.
-async fn in_flight<C: Caller>(job: &Job, caller: &C, calls: usize) -> Result<Sample> {
+async fn in_flight<C: Caller>(job: &Job, mut caller: C, calls: usize) -> Result<Sample> {
     caller.call().await?;
+    let mut callers = Vec::with_capacity(calls);
+    for _ in 0..calls {
+        callers.push(caller.another().await?);
+    }
     let window = Arc::new(Mutex::new(Window::begin(job)?));
     let mut tasks = JoinSet::new();
-    for _ in 0..calls {
-        let caller = caller.clone();
+    for mut caller in callers {
         let window = Arc::clone(&window);
         tasks.spawn(async move {
             loop {
@@ -81,7 +87,7 @@ async fn in_flight<C: Caller>(job: &Job, caller: &C, calls: usize) -> Result<Sam
     window.finish()
 }
 
-async fn flood<C: Caller>(caller: &C) -> Result<Sample> {
+async fn flood<C: Caller>(mut caller: C) -> Result<Sample> {
     let memory = Memory::begin()?;
     let begun = Instant::now();
     let flood = match caller.call().await {

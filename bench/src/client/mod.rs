@@ -1,7 +1,8 @@
-//! The clients under measurement, each against a server it starts itself.
+//! The clients under measurement: over stdio each against a server it starts itself, over HTTP against the one of its cell.
 
 mod drive;
 mod floor;
+mod hyper;
 mod rmcp;
 mod seawall;
 
@@ -21,14 +22,21 @@ const AFTER_FLOOD: &str = r#"{"content":[{"type":"text","text":"after the flood"
 /// Pins this process, then measures.
 pub(crate) fn measure(job: &Job) -> Result<Sample> {
     let (own, other) = two_cores()?;
-    let server = Server::new(
-        job,
-        if job.cell.load == Load::Alone {
-            own
-        } else {
-            other
-        },
-    )?;
+    if let Some(address) = job.address {
+        pin(own)?;
+        let url = format!("http://{address}/mcp");
+        return match job.kind {
+            Kind::Floor => drive::measure(job, hyper::Hyper::connect(address)),
+            Kind::Seawall => drive::measure(job, seawall::reach(&url)),
+            Kind::Rmcp => drive::measure(job, rmcp::reach(&url)),
+        };
+    }
+    let core = if job.cell.load == Load::Alone {
+        own
+    } else {
+        other
+    };
+    let server = Server::new(job, core)?;
     pin(own)?;
     match job.kind {
         Kind::Floor => floor::measure(job, &server),

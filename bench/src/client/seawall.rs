@@ -12,6 +12,15 @@ pub(super) struct Seawall {
     client: Client,
 }
 
+/// Over HTTP: one client, which speaks the newest revision that the server has.
+pub(super) async fn reach(url: &str) -> Result<Seawall> {
+    let config = ServerConfig::url("bench", url).build()?;
+    Ok(Seawall {
+        client: Client::connect(config).await?,
+    })
+}
+
+/// Over stdio.
 pub(super) async fn connect(server: &Server) -> Result<Seawall> {
     let program = server
         .program
@@ -26,9 +35,13 @@ pub(super) async fn connect(server: &Server) -> Result<Seawall> {
 }
 
 impl Caller for Seawall {
-    async fn call(&self) -> Result<()> {
+    async fn call(&mut self) -> Result<()> {
         let result = self.client.call(TOOL, Arguments::text("{}")).await?;
         ensure!(!result.is_error(), "the tool failed");
         Ok(())
+    }
+
+    async fn another(&self) -> Result<Self> {
+        Ok(self.clone())
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::stats::{Figure, ratio};
-use crate::plan::{Cell, IN_FLIGHT, Kind, Load, SIZES, size};
+use crate::plan::{Cell, Kind, Load, Over, size};
 use crate::run::Results;
 
 const WIDTH: f64 = 760.0;
@@ -27,15 +27,15 @@ struct Group {
     ratios: [(Kind, Option<f64>); 2],
 }
 
-/// The chart as SVG, legible on light and on dark.
-pub(crate) fn svg(results: &Results) -> String {
-    let alone = SIZES.map(|bytes| {
-        let cell = Cell::new(Load::Alone, bytes);
+/// The chart of a half as SVG, legible on light and on dark.
+pub(crate) fn svg(results: &Results, over: Over) -> String {
+    let alone = over.sizes().iter().map(|&bytes| {
+        let cell = Cell::new(over, Load::Alone, bytes);
         group(results, cell, size(bytes), Figure::Median)
     });
-    let in_flight = SIZES.iter().flat_map(|&bytes| {
-        IN_FLIGHT.map(|calls| {
-            let cell = Cell::new(Load::InFlight(calls), bytes);
+    let in_flight = over.sizes().iter().flat_map(|&bytes| {
+        over.in_flight().iter().map(move |&calls| {
+            let cell = Cell::new(over, Load::InFlight(calls), bytes);
             let label = format!("{} × {calls}", size(bytes));
             group(results, cell, label, Figure::CallsPerSecond)
         })
@@ -43,7 +43,7 @@ pub(crate) fn svg(results: &Results) -> String {
     let panels = [
         Panel {
             title: "One call at a time: median latency ÷ floor’s (shorter is better)",
-            groups: alone.into(),
+            groups: alone.collect(),
         },
         Panel {
             title: "In flight: calls per second ÷ floor’s (longer is better)",
@@ -52,7 +52,7 @@ pub(crate) fn svg(results: &Results) -> String {
     ];
     let mut chart = String::new();
     // Writing to a String does not fail.
-    let _ = draw(&mut chart, &panels);
+    let _ = draw(&mut chart, &panels, over);
     chart
 }
 
@@ -79,7 +79,7 @@ impl Panel {
     }
 }
 
-fn draw(chart: &mut String, panels: &[Panel]) -> fmt::Result {
+fn draw(chart: &mut String, panels: &[Panel], over: Over) -> fmt::Result {
     let height = 40.0 + panels.iter().map(Panel::height).sum::<f64>();
     writeln!(
         chart,
@@ -98,7 +98,7 @@ text {{ font: 13px system-ui, sans-serif; fill: #24292f; }}
 }}
 </style>"#
     )?;
-    legend(chart)?;
+    legend(chart, over)?;
     let mut top = 40.0;
     for panel in panels {
         draw_panel(chart, panel, top)?;
@@ -107,12 +107,16 @@ text {{ font: 13px system-ui, sans-serif; fill: #24292f; }}
     writeln!(chart, "</svg>")
 }
 
-fn legend(chart: &mut String) -> fmt::Result {
+fn legend(chart: &mut String, over: Over) -> fmt::Result {
+    let floor = match over {
+        Over::Stdio => "write the line, read the line, match nothing",
+        Over::Http => "post the body, read the body, match nothing",
+    };
     writeln!(
         chart,
         r#"<rect class="seawall" x="{LEFT}" y="12" width="14" height="14" rx="2"/><text x="170" y="24">Seawall</text>
 <rect class="rmcp" x="250" y="12" width="14" height="14" rx="2"/><text x="270" y="24">rmcp</text>
-<line class="floor" x1="336" y1="10" x2="336" y2="28"/><text x="346" y="24">the floor: write the line, read the line, match nothing</text>"#
+<line class="floor" x1="336" y1="10" x2="336" y2="28"/><text x="346" y="24">the floor: {floor}</text>"#
     )
 }
 

@@ -1,7 +1,9 @@
-//! The results as a table, as a chart, and in their place in docs/performance.md.
+//! The results as tables, as charts, and in their place in docs/performance.md.
 
+mod aim;
 mod chart;
 mod machine;
+mod sections;
 mod stats;
 mod table;
 
@@ -12,21 +14,40 @@ use anyhow::{Context, Result};
 
 pub(crate) use chart::svg;
 pub(crate) use machine::Machine;
-pub(crate) use table::markdown;
+pub(crate) use sections::markdown;
 
-const BEGIN: &str = "<!-- bench: begin; written by the bench, edits are lost -->\n";
+use crate::plan::Over;
+
 const END: &str = "<!-- bench: end -->\n";
 
-/// Writes the table between the page's markers, and the chart beside the page.
-pub(crate) fn write(docs: &Path, table: &str, chart: &str) -> Result<()> {
+/// Writes a half's tables between its markers of the page, and its chart beside the page.
+pub(crate) fn write(docs: &Path, over: Over, tables: &str, chart: &str) -> Result<()> {
     let page = docs.join("performance.md");
     let text = fs::read_to_string(&page).context("docs/performance.md")?;
-    let (before, rest) = text
-        .split_once(BEGIN)
-        .context("docs/performance.md has lost its first marker")?;
+    fs::write(&page, placed(&text, over, tables)?)?;
+    fs::write(docs.join(chart_name(over)), chart).context("the chart")
+}
+
+/// The page with these tables in place of the half's.
+fn placed(page: &str, over: Over, tables: &str) -> Result<String> {
+    let name = over.name();
+    let begin = format!("<!-- bench, {name}: begin; written by the bench, edits are lost -->\n");
+    let (before, rest) = page
+        .split_once(&begin)
+        .with_context(|| format!("docs/performance.md has lost the first marker of {name}"))?;
     let (_, after) = rest
         .split_once(END)
-        .context("docs/performance.md has lost its last marker")?;
-    fs::write(&page, format!("{before}{BEGIN}\n{table}\n{END}{after}"))?;
-    fs::write(docs.join("performance.svg"), chart).context("docs/performance.svg")
+        .with_context(|| format!("docs/performance.md has lost the last marker of {name}"))?;
+    Ok(format!("{before}{begin}\n{tables}\n{END}{after}"))
 }
+
+/// The name of a half's chart.
+fn chart_name(over: Over) -> &'static str {
+    match over {
+        Over::Stdio => "performance.svg",
+        Over::Http => "performance-http.svg",
+    }
+}
+
+#[cfg(test)]
+mod tests;
