@@ -113,13 +113,32 @@ impl HttpClient {
         method: Method,
         url: &Url,
     ) -> Result<reqwest::RequestBuilder, EgressRefused> {
+        self.check(&method, url)?;
+        Ok(self.client.request(method, url.clone()))
+    }
+
+    /// Sends `request` as it stands, once the egress policy allowed it.
+    pub(crate) fn execute(
+        &self,
+        request: reqwest::Request,
+    ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, EgressRefused>
+    {
+        self.check(request.method(), request.url())?;
+        Ok(self.client.execute(request))
+    }
+
+    fn check(&self, method: &Method, url: &Url) -> Result<(), EgressRefused> {
+        let Some(policy) = &self.egress else {
+            return Ok(());
+        };
         let origin = url.origin().ascii_serialization();
-        match &self.egress {
-            Some(policy) if !policy.allow(method.as_str(), &origin) => {
-                Err(EgressRefused { method, origin })
-            }
-            _ => Ok(self.client.request(method, url.clone())),
+        if policy.allow(method.as_str(), &origin) {
+            return Ok(());
         }
+        Err(EgressRefused {
+            method: method.clone(),
+            origin,
+        })
     }
 
     /// Sends `request` and reads at most `limit` bytes of its answer, after decompression.

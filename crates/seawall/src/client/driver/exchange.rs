@@ -96,8 +96,6 @@ impl ExchangeDriver {
         let state = guard.state();
         let connection = &mut state.connection;
         match event {
-            // The handover told it, at the moment itself.
-            HttpEvent::Dispatched { .. } => {}
             HttpEvent::Message { key, status, frame } => {
                 if let Some(message) = message {
                     connection.handle_response(now, key, status, &frame, message);

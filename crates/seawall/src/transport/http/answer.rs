@@ -60,7 +60,7 @@ impl Posting<'_> {
             method: Method::POST,
             url,
             headers,
-            body: Some((key, body)),
+            body: Some(body),
         };
         let end = match self.link.send(outgoing, self.control).await {
             Ok(response) if response.status().is_success() => {

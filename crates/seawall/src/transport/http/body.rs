@@ -6,7 +6,7 @@ use tokio::task::coop::consume_budget;
 
 use super::{End, HttpFault};
 
-/// How much of what a body says of its length is believed before it came.
+/// How much of what a body says of its length is believed once something of it came.
 const MAX_EXPECTED: usize = 64 * 1024;
 
 /// Reads the body of `response`, at most `limit` bytes of it.
@@ -19,7 +19,7 @@ pub(super) async fn read_whole(response: &mut Response, limit: usize) -> Result<
     if said > limit {
         return Err(End::TooLong { limit });
     }
-    let mut body = BytesMut::with_capacity(said.min(MAX_EXPECTED));
+    let mut body = BytesMut::new();
     loop {
         consume_budget().await;
         let chunk = match response.chunk().await {
@@ -30,8 +30,11 @@ pub(super) async fn read_whole(response: &mut Response, limit: usize) -> Result<
         if chunk.len() > limit - body.len() {
             return Err(End::TooLong { limit });
         }
-        if body.len() + chunk.len() > body.capacity() && said > body.capacity() {
-            // Something came: the rest of what was said is believed too.
+        if body.is_empty() {
+            // Not before: most bodies come whole, and then this is the one allocation.
+            body.reserve(chunk.len().max(said.min(MAX_EXPECTED)));
+        } else if body.len() + chunk.len() > body.capacity() && said > body.capacity() {
+            // It goes on: the rest of what was said is believed too.
             body.reserve(said - body.len());
         }
         body.extend_from_slice(&chunk);

@@ -54,14 +54,11 @@ impl Control {
 
     /// A connection reads the body; only through an open gate.
     fn pass(&self) -> Handed {
-        let before = self.gate.is_begun();
-        if !self.gate.begin() {
-            return Handed::No;
+        if self.gate.begin() {
+            Handed::Yes
+        } else {
+            Handed::No
         }
-        if !before {
-            self.waker.wake();
-        }
-        Handed::Yes
     }
 
     /// There is an answer, so the request reached somebody, whatever was read of its body.
@@ -76,18 +73,6 @@ impl Control {
         } else {
             Handed::Yes
         }
-    }
-
-    /// Waits until a connection reads the body. To be polled by the exchange alone.
-    pub(super) async fn passed(&self) {
-        poll_fn(|_| {
-            if self.gate.is_begun() {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-        .await;
     }
 
     /// The owner has what it wanted of the exchange.

@@ -38,7 +38,8 @@ pub(crate) struct Post {
     pub(crate) body: Bytes,
     /// `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    /// The gate before its body.
+    /// The gate before its body: it tells whether the body is being written to an established connection, from when on
+    /// what becomes of it is the server's.
     pub(crate) handover: Handover,
 }
 
@@ -65,12 +66,6 @@ impl PostKind {
 /// What became of the posts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum HttpEvent {
-    /// The body is being written to an established connection: what becomes of it is the server's from now on. At most
-    /// once per post.
-    Dispatched {
-        /// Which post.
-        key: u64,
-    },
     /// A JSON text came: a reply, a request, a notification, or several of them in an array.
     Message {
         /// The post whose answer it came in; `None` on a stream that is no post's.

@@ -1,17 +1,16 @@
 //! One request to its answer: authorised, redirected within its origin, sent again only after a refusal.
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
-use reqwest::{Body, Response};
+use reqwest::{Body, Request, Response};
 use url::Url;
 
 use super::control::{Control, GatedBody};
 use super::limits::{MAX_REDIRECTS, MAX_REFUSALS};
 use super::link::Link;
-use super::{End, Handed, HttpEvent, HttpFault, redirect};
+use super::{End, Handed, HttpFault, redirect};
 use crate::web::{Credentials, Refusal, Verdict};
 
 /// A request before it is authorised.
@@ -19,8 +18,8 @@ pub(super) struct Outgoing {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
-    /// The post's key and text; `None` for a request without a body.
-    pub(super) body: Option<(u64, Bytes)>,
+    /// The post's text; `None` for a request without a body.
+    pub(super) body: Option<Bytes>,
 }
 
 impl Outgoing {
@@ -44,11 +43,7 @@ impl Link {
         outgoing: Outgoing,
         control: &Arc<Control>,
     ) -> Result<Response, End> {
-        let mut sending = Sending {
-            outgoing,
-            control,
-            told: false,
-        };
+        let mut sending = Sending { outgoing, control };
         let mut redirects = 0;
         let mut refusals = 0;
         loop {
@@ -95,13 +90,11 @@ impl Link {
 struct Sending<'a> {
     outgoing: Outgoing,
     control: &'a Arc<Control>,
-    /// The owner knows that the body was handed over.
-    told: bool,
 }
 
 impl Sending<'_> {
     async fn attempt(
-        &mut self,
+        &self,
         link: &Link,
         credentials: Option<&Credentials>,
     ) -> Result<Response, End> {
@@ -111,52 +104,33 @@ impl Sending<'_> {
             headers,
             body,
         } = &self.outgoing;
-        let mut headers = headers.clone();
+        let mut request = Request::new(method.clone(), url.clone());
+        request.headers_mut().clone_from(headers);
         for (name, value) in credentials.iter().flat_map(|given| &given.headers) {
-            headers.insert(name.clone(), value.clone());
+            request.headers_mut().insert(name.clone(), value.clone());
         }
-        let mut request = match link.config.client.request(method.clone(), url) {
-            Ok(request) => request.headers(headers),
-            Err(refused) => return Err(self.failed(refused.into()).await),
-        };
-        if let Some((_, text)) = body {
+        if let Some(text) = body {
             let body = GatedBody::new(Arc::clone(self.control), text.clone());
-            request = request.body(Body::wrap(body));
+            *request.body_mut() = Some(Body::wrap(body));
         }
-        let mut sending = pin!(request.send());
-        let result = loop {
-            tokio::select! {
-                biased;
-                () = self.control.passed(), if !self.told => self.tell_dispatched().await,
-                result = &mut sending => break result,
-            }
+        let answer = match link.config.client.execute(request) {
+            Ok(answer) => answer,
+            Err(refused) => return Err(self.failed(refused.into())),
         };
-        match result {
+        match answer.await {
             Ok(response) => {
                 self.control.answered();
-                self.tell_dispatched().await;
                 Ok(response)
             }
-            Err(error) => Err(self.failed(HttpFault::of(&error)).await),
+            Err(error) => Err(self.failed(HttpFault::of(&error))),
         }
     }
 
     /// The end of an exchange without an answer, told by whether the body was handed over by now.
-    async fn failed(&mut self, fault: HttpFault) -> End {
+    fn failed(&self, fault: HttpFault) -> End {
         match self.control.shut() {
             Handed::No => End::NotSent(fault),
-            Handed::Yes => {
-                self.tell_dispatched().await;
-                End::Broken(fault)
-            }
-        }
-    }
-
-    async fn tell_dispatched(&mut self) {
-        if !std::mem::replace(&mut self.told, true)
-            && let Some((key, _)) = self.outgoing.body
-        {
-            self.control.tell(HttpEvent::Dispatched { key }).await;
+            Handed::Yes => End::Broken(fault),
         }
     }
 }

@@ -104,7 +104,7 @@ async fn finished_post_does_not_wait_for_its_answer() {
     });
     let mut http = EventStreamHttp::new(config(&peer.url("/sse")));
     http.post(post(1, PostKind::Request));
-    assert_eq!(next(&mut http).await, HttpEvent::Dispatched { key: 1 });
+    dispatched(&mut http, 1).await;
     http.finish(1);
     assert_eq!(next(&mut http).await, HttpEvent::Ended { key: 1, end: OK });
 }
@@ -187,7 +187,7 @@ async fn hung_up_posts_tell_whether_they_went_out() {
     http.post(post(2, PostKind::Request));
     nothing(&mut http, Duration::from_millis(20)).await;
     assert_eq!(http.hang_up(1), Handed::No);
-    assert_eq!(next(&mut http).await, HttpEvent::Dispatched { key: 2 });
+    dispatched(&mut http, 2).await;
     assert_eq!(http.hang_up(2), Handed::Yes);
     nothing(&mut http, Duration::from_millis(100)).await;
     assert_eq!(peer.gone(), 1);

@@ -115,7 +115,7 @@ async fn endless_comments_keep_nobody_waiting() {
     });
     let mut http = StreamableHttp::new(modern(&peer.url("/")));
     http.post(post(1, PostKind::Request));
-    assert_eq!(next(&mut http).await, HttpEvent::Dispatched { key: 1 });
+    dispatched(&mut http, 1).await;
     nothing(&mut http, Duration::from_millis(100)).await;
     http.post(post(2, PostKind::Request));
     assert_eq!(outcome(&mut http, 2).await, ended(&[(200, REPLY)], OK));

@@ -118,7 +118,7 @@ async fn ends(peer: &Peer, posts: u64) -> Vec<End> {
     for key in 0..posts {
         http.post(post(key, PostKind::Request));
         let outcome = outcome(&mut http, key).await;
-        assert_eq!(outcome.dispatched, 1);
+        assert!(outcome.dispatched);
         ends.extend(outcome.end);
     }
     ends

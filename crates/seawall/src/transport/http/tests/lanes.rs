@@ -13,25 +13,16 @@ async fn requests_past_the_bound_wait_and_notifications_do_not() {
     for key in 0..most + 2 {
         http.post(post(key, PostKind::Request));
     }
-    for _ in 0..most {
-        let event = next(&mut http).await;
-        assert!(
-            matches!(event, HttpEvent::Dispatched { key } if key < most),
-            "{event:?}"
-        );
+    for key in 0..most {
+        dispatched(&mut http, key).await;
     }
     nothing(&mut http, Duration::from_millis(50)).await;
+    assert!(!is_dispatched(most));
     http.post(post(most + 2, PostKind::Notification));
-    assert_eq!(
-        next(&mut http).await,
-        HttpEvent::Dispatched { key: most + 2 }
-    );
+    dispatched(&mut http, most + 2).await;
     assert_eq!(http.hang_up(most), Handed::No);
     assert_eq!(http.hang_up(0), Handed::Yes);
-    assert_eq!(
-        next(&mut http).await,
-        HttpEvent::Dispatched { key: most + 1 }
-    );
+    dispatched(&mut http, most + 1).await;
 }
 
 /// L6: notifications and replies are bounded too.
@@ -42,8 +33,8 @@ async fn notifications_past_the_bound_wait() {
     for key in 0..=u64::try_from(MAX_SIDE_IN_FLIGHT).unwrap() {
         http.post(post(key, PostKind::Reply));
     }
-    for _ in 0..MAX_SIDE_IN_FLIGHT {
-        next(&mut http).await;
+    for key in 0..u64::try_from(MAX_SIDE_IN_FLIGHT).unwrap() {
+        dispatched(&mut http, key).await;
     }
     nothing(&mut http, Duration::from_millis(50)).await;
     assert_eq!(peer.requests().len(), MAX_SIDE_IN_FLIGHT);

@@ -1,9 +1,11 @@
 //! Against hostile servers, on loopback.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -66,12 +68,33 @@ fn trusting(url: &str) -> HttpConfig {
 }
 
 fn post(key: u64, kind: PostKind) -> Post {
+    let handover = Handover::default();
+    GATES.with_borrow_mut(|gates| gates.insert(key, handover.clone()));
     Post {
         key,
         kind,
         body: Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":{key},"method":"x"}}"#)),
         headers: Vec::new(),
-        handover: Handover::default(),
+        handover,
+    }
+}
+
+thread_local! {
+    /// The gates of this test's posts.
+    static GATES: RefCell<HashMap<u64, Handover>> = RefCell::default();
+}
+
+/// Whether a connection reads the body of this post, or did.
+fn is_dispatched(key: u64) -> bool {
+    GATES.with_borrow(|gates| gates.get(&key).is_some_and(Handover::is_begun))
+}
+
+/// Polls until a connection reads the body of this post; nothing may come before that.
+async fn dispatched(http: &mut impl Transport, key: u64) {
+    let begun = Instant::now();
+    while !is_dispatched(key) {
+        assert!(begun.elapsed() < LONG, "{key} is not dispatched");
+        nothing(http, Duration::from_millis(2)).await;
     }
 }
 
@@ -114,7 +137,7 @@ async fn nothing(http: &mut impl Transport, during: Duration) {
 /// What came of a post, besides whether it was dispatched.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
-    dispatched: usize,
+    dispatched: bool,
     messages: Vec<(u16, String)>,
     end: Option<End>,
 }
@@ -122,19 +145,20 @@ struct Outcome {
 /// Polls until `key` ended, finishing it as a driver does if `finish` says that a message is its reply.
 async fn outcome_with(http: &mut impl Transport, key: u64, finish: fn(&str) -> bool) -> Outcome {
     let mut outcome = Outcome {
-        dispatched: 0,
+        dispatched: false,
         messages: Vec::new(),
         end: None,
     };
     loop {
-        match next(http).await {
-            HttpEvent::Dispatched { key: of } if of == key => outcome.dispatched += 1,
+        let event = next(http).await;
+        outcome.dispatched = is_dispatched(key);
+        match event {
             HttpEvent::Message {
                 key: of,
                 status,
                 frame,
             } if of == Some(key) => {
-                assert_eq!(outcome.dispatched, 1, "dispatched before its answer");
+                assert!(is_dispatched(key), "dispatched before its answer");
                 let text = String::from_utf8(frame.to_vec()).unwrap();
                 if finish(&text) {
                     http.finish_post(key);
@@ -169,7 +193,7 @@ async fn one(acts: Vec<HttpAct>) -> Outcome {
 /// A post that was answered with these messages and ended so.
 fn ended(messages: &[(u16, &str)], end: End) -> Outcome {
     Outcome {
-        dispatched: 1,
+        dispatched: true,
         messages: messages
             .iter()
             .map(|(status, text)| (*status, (*text).to_owned()))
