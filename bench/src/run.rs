@@ -84,8 +84,8 @@ pub(crate) fn run(effort: &Effort, halves: &[Over]) -> Result<Results> {
                 let Some(&kind) = Kind::ALL.get((turn + repetition) % Kind::ALL.len()) else {
                     continue;
                 };
-                let sample =
-                    measure(&effort.job(kind, *cell, address)).map_err(|error| format!("{error:#}"));
+                let sample = measure(&effort.job(kind, *cell, address))
+                    .map_err(|error| format!("{error:#}"));
                 if let Err(reason) = &sample {
                     say(&format!("  {}: {reason}\n", kind.name()));
                 }

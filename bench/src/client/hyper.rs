@@ -50,7 +50,10 @@ impl Caller for Hyper {
             .header("mcp-protocol-version", "2026-07-28")
             .header(header::ACCEPT, "application/json, text/event-stream")
             .header(header::CONTENT_TYPE, "application/json")
-            .header(header::USER_AGENT, concat!("floor/", env!("CARGO_PKG_VERSION")))
+            .header(
+                header::USER_AGENT,
+                concat!("floor/", env!("CARGO_PKG_VERSION")),
+            )
             .header(header::ACCEPT_ENCODING, "gzip")
             .header(header::HOST, self.address.to_string())
             .body(Full::from(body(self.next_id)))?;

@@ -196,4 +196,3 @@ fn stdio(page: &mut String, results: &Results) -> fmt::Result {
     }
     Ok(())
 }
-

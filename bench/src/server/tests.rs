@@ -12,7 +12,10 @@ fn answered(input: &str) -> String {
 
 #[test]
 fn call_is_answered_with_its_id_and_the_length_of_its_body() {
-    let call = CALL.replace("47", &(CALL.len() - CALL.find('{').expect("a body")).to_string());
+    let call = CALL.replace(
+        "47",
+        &(CALL.len() - CALL.find('{').expect("a body")).to_string(),
+    );
     let answer = answered(&call);
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
     assert_eq!(
