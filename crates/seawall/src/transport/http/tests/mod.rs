@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -91,7 +91,7 @@ fn is_dispatched(key: u64) -> bool {
 
 /// Polls until a connection reads the body of this post; nothing may come before that.
 async fn dispatched(http: &mut impl Transport, key: u64) {
-    let begun = Instant::now();
+    let begun = std::time::Instant::now();
     while !is_dispatched(key) {
         assert!(begun.elapsed() < LONG, "{key} is not dispatched");
         nothing(http, Duration::from_millis(2)).await;
