@@ -229,7 +229,7 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::Http(error) => write!(f, "{error}"),
         ErrorKind::Header(name) => {
-            write!(f, "the configured header \"{name}\" has a name or a value that no header can have")
+            write!(f, "the configured header \"{name}\" has a name or a value that an entry's header cannot have")
         }
         ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
         ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),

@@ -117,9 +117,16 @@ impl Connection {
         self.next_id += 1;
         let route = self.route(&request);
         let frame = self.send(frame, Purpose::Request(id), route);
-        let timeout = timeout.unwrap_or(self.config.limits.request_timeout);
+        let (timeout, total) = match timeout {
+            // The caller's own bound is one of the whole call: progress does not move it.
+            Some(timeout) => (timeout, timeout),
+            None => {
+                let timeout = self.config.limits.request_timeout;
+                (timeout, self.config.max_total_timeout.max(timeout))
+            }
+        };
         let deadline = now.after(timeout);
-        let total = now.after(self.config.max_total_timeout.max(timeout));
+        let total = now.after(total);
         let again = self.is_modern() || self.config.binding == Binding::Http;
         self.calls.insert(
             id,

@@ -200,7 +200,7 @@ pub enum CloseReason {
     #[error("its answer to server/discover {0}")]
     Discovery(HandshakeFault),
     /// The exchange of a handshake request brought no answer.
-    #[error("{step} failed: {}{}", .fault.text, era_hint(step))]
+    #[error("{step} failed: {}{}", .fault.text, if .fault.status.is_some() { era_hint(step) } else { "" })]
     Exchange {
         /// Which exchange.
         step: Step,

@@ -301,7 +301,13 @@ async fn redirects() {
         client.call("ok", Arguments::none()).await.expect("goes on");
     }
     assert_eq!(elsewhere.connections(), 0);
-    for location in ["location: x", "x: y", "location: http://"] {
+    for location in [
+        "location: x",
+        "x: y",
+        "location: http://",
+        "location: file:///etc/passwd",
+        "location: javascript:alert(1)",
+    ] {
         let peer = but_for_t(Kind::Modern, move |_| {
             vec![HttpAct::answer(307, &[location], "")]
         });
@@ -406,13 +412,17 @@ async fn connection_closed_each_time() {
     for header in ["connection: close", "connection: keep-alive"] {
         let peer = HttpPeer::start(move |_, request| {
             let mut acts = honest(Kind::Modern, request);
-            if let Some(HttpAct::Send(bytes)) = acts.first_mut() {
+            if calls(request, "ok")
+                && let Some(HttpAct::Send(bytes)) = acts.first_mut()
+            {
                 let text = String::from_utf8(bytes.clone()).expect("text");
                 *bytes = text
                     .replacen("\r\n", &format!("\r\n{header}\r\n"), 1)
                     .into_bytes();
             }
-            acts.push(HttpAct::Close);
+            if calls(request, "ok") {
+                acts.push(HttpAct::Close);
+            }
             acts
         });
         let client = client_of(Kind::Modern, &peer).await;

@@ -72,11 +72,7 @@ async fn modern_cancel() {
 #[tokio::test]
 async fn refused_connections_are_not_sent() {
     for kind in [Kind::Modern, Kind::Legacy] {
-        let peer = HttpPeer::start(move |_, request| {
-            let mut acts = honest(kind, request);
-            acts.push(HttpAct::Close);
-            acts
-        });
+        let peer = HttpPeer::start(move |_, request| honest(kind, request));
         let client = client_of(kind, &peer).await;
         drop(peer);
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -128,6 +128,39 @@ async fn legacy_cancel() {
     assert_eq!(cancelled.header("mcp-session-id"), Some("one"));
 }
 
+/// S8: a call that is let go of right before the close is cancelled all the same, and then the session is ended.
+#[tokio::test]
+async fn cancel_right_before_the_close() {
+    let peer = but_for_t(Kind::Legacy, |_| vec![HttpAct::stream(), HttpAct::Hang]);
+    let client = client_of(Kind::Legacy, &peer).await;
+    let mut call = Box::pin(client.call("t", Arguments::none()));
+    let _ = tokio::time::timeout(Duration::from_millis(300), &mut call).await;
+    drop(call);
+    client.close().await.expect("closes");
+    let said = methods(&peer);
+    assert_eq!(
+        said[said.len() - 2..],
+        ["notifications/cancelled", "DELETE"]
+    );
+}
+
+/// S8: a server that does not take the cancellation delays the close no longer than its bound.
+#[tokio::test]
+async fn cancel_that_hangs_before_the_close() {
+    let peer = HttpPeer::start(|_, request| match method_of(request).as_str() {
+        "tools/call" | "notifications/cancelled" | "DELETE" => vec![HttpAct::Hang],
+        _ => honest(Kind::Legacy, request),
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    let mut call = Box::pin(client.call("t", Arguments::none()));
+    let _ = tokio::time::timeout(Duration::from_millis(300), &mut call).await;
+    drop(call);
+    let began = std::time::Instant::now();
+    client.close().await.expect("closes");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(count(&peer, "DELETE"), 1);
+}
+
 /// T3: a close says so to the server, once; a drop does not wait for it.
 #[tokio::test]
 async fn close_deletes_the_session() {

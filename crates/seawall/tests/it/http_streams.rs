@@ -236,6 +236,32 @@ async fn a_flood_on_a_stream_is_survived() {
     assert_eq!(report.buffered_bytes, 0);
 }
 
+/// O4: progress, however much of it, does not move the bound that the caller gave the call.
+#[tokio::test]
+async fn progress_for_ever() {
+    let peer = but_for_t(Kind::Modern, |request| {
+        let token = &message(request)["params"]["_meta"]["progressToken"];
+        let progress = format!(
+            "data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{token},\"progress\":1,\"message\":\"REMOTE-MARKER\"}}}}\n\n"
+        );
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunks_forever(progress.repeat(20)),
+        ]
+    });
+    let client = client_of(Kind::Modern, &peer).await;
+    let call = client
+        .call("t", Arguments::none())
+        .timeout(Duration::from_secs(1));
+    let ended = tokio::time::timeout(Duration::from_secs(20), call).await;
+    let error = ended.expect("at its bound").expect_err("no reply");
+    assert_eq!(
+        verdict_of(&error),
+        (ErrorCode::Timeout, Outcome::NoResponse, None)
+    );
+    client.call("ok", Arguments::none()).await.expect("goes on");
+}
+
 /// S7: what a server asks on a modern stream is answered by nothing, and the reply behind it counts.
 #[tokio::test]
 async fn requests_on_a_modern_stream_are_not_answered() {

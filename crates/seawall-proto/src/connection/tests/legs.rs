@@ -572,6 +572,21 @@ fn progress_restarts_the_timeout_within_the_total() {
     peer.pass(Duration::from_millis(1));
     assert!(matches!(peer.take(call), Err(CallError::Timeout { .. })));
 
+    // A bound of the caller's own is one of the whole call: progress does not move it, whatever the total.
+    let json = Json::check("{}".to_owned()).unwrap();
+    let short = Some(Duration::from_secs(2));
+    let now = peer.now;
+    let call = peer.connection.call(now, "echo", &json, short).unwrap();
+    peer.sent();
+    peer.pass(Duration::from_secs(1));
+    peer.recv(&progress(5));
+    assert!(peer.connection.take_progress(call).is_some());
+    peer.pass(Duration::from_secs(1));
+    assert!(matches!(
+        peer.take(call),
+        Err(CallError::Timeout { limit_ms: 2000, .. })
+    ));
+
     // Without a total, progress has no effect.
     let mut off = Peer::ready_with(config(Limits::default()));
     let call = off.call();

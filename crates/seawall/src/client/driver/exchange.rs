@@ -54,6 +54,10 @@ impl ExchangeDriver {
     fn poll_drive(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let told = self.poll_transport(context);
+            if self.core.shared.lock().state().closing {
+                // What the server was to be told, that a call is cancelled, goes before the end clears it away.
+                self.transmit();
+            }
             match self.core.serve(context) {
                 Turn::Ended => return Poll::Ready(()),
                 Turn::Again => continue,
@@ -157,7 +161,9 @@ impl ExchangeDriver {
             self.obey();
             let room = self.requests.len() < MAX_REQUESTS;
             let mut guard = self.core.shared.lock();
-            let connection = &mut guard.state().connection;
+            let state = guard.state();
+            let room = room && !state.closing;
+            let connection = &mut state.connection;
             let revision = connection.negotiated().filter(|_| !self.negotiated);
             let transmit = connection.poll_transmit(room);
             guard.release_by_driver();

@@ -173,10 +173,11 @@ impl End {
                 ErrorCode::ProtocolError,
             )
             .with_obstacle(Obstacle::Redirect),
-            Self::Redirect { origin: None } => {
-                ExchangeFault::new("it redirects without an end", ErrorCode::ProtocolError)
-                    .with_obstacle(Obstacle::Redirect)
-            }
+            Self::Redirect { origin: None } => ExchangeFault::new(
+                "it redirects nowhere, or without an end",
+                ErrorCode::ProtocolError,
+            )
+            .with_obstacle(Obstacle::Redirect),
             Self::Auth(error) => {
                 // What was sent before was refused, or there would be no wish for other credentials.
                 let (obstacle, status) = match error {

@@ -1,10 +1,12 @@
 //! HTTP+SSE: revision 2024-11-05, the last resort.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use seawall_proto::mcp::Revision;
+use tokio::time::timeout;
 use url::Url;
 
 use super::answer::{Replies, exchange};
@@ -116,9 +118,20 @@ impl EventStreamHttp {
         }
     }
 
-    /// Hangs up on everything. There is no session to end, so `budget` is not needed.
-    pub(crate) async fn end(self, budget: Duration) {
-        let _ = budget;
-        drop(self);
+    /// Hangs up on every request, and lets what tells the server something go out, a cancellation, within `budget`. There
+    /// is no session to end.
+    pub(crate) async fn end(mut self, budget: Duration) {
+        if !matches!(self.stage, Stage::Open(_)) {
+            return;
+        }
+        self.lanes.hang_up_on_requests();
+        let telling = poll_fn(|cx| {
+            while self.lanes.is_telling() {
+                // Whatever comes, nobody waits for it.
+                ready!(self.poll_event(cx));
+            }
+            Poll::Ready(())
+        });
+        let _ = timeout(budget / 2, telling).await;
     }
 }

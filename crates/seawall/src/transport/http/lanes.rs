@@ -100,6 +100,23 @@ impl Lanes {
         Handed::Yes
     }
 
+    /// Drops every request, begun or not; what tells the server something stays.
+    pub(super) fn hang_up_on_requests(&mut self) {
+        self.requests.waiting.clear();
+        let of_requests = |(key, (kind, _)): (&u64, &(PostKind, Arc<Control>))| {
+            kind.wants_reply().then_some(*key)
+        };
+        let keys: Vec<u64> = self.posts.iter().filter_map(of_requests).collect();
+        for key in keys {
+            self.hang_up(key);
+        }
+    }
+
+    /// Whether a notification or a reply is on its way.
+    pub(super) fn is_telling(&self) -> bool {
+        self.side.under_way > 0 || !self.side.waiting.is_empty()
+    }
+
     pub(super) fn finish(&self, key: u64) {
         if let Some((_, control)) = self.posts.get(&key) {
             control.finish();

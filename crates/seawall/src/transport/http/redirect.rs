@@ -23,6 +23,10 @@ pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, End> {
     let Ok(mut to) = from.join(location) else {
         return Err(nowhere);
     };
+    if !to.origin().is_tuple() {
+        // A `file:` or `data:` address has no origin that could be named.
+        return Err(nowhere);
+    }
     if to.origin() != from.origin() {
         return Err(End::Redirect {
             origin: Some(to.origin().ascii_serialization()),

@@ -1,5 +1,6 @@
 //! Streamable HTTP: every revision since 2025-03-26.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -113,8 +114,20 @@ impl StreamableHttp {
         }
     }
 
-    /// Hangs up on everything, and tells the server that a legacy session is over, within `budget`.
-    pub(crate) async fn end(self, budget: Duration) {
+    /// Hangs up on every request, lets what tells the server something go out, a cancellation, and tells it that a legacy
+    /// session is over, all within `budget`.
+    pub(crate) async fn end(mut self, budget: Duration) {
+        self.stop_listening();
+        self.lanes.hang_up_on_requests();
+        let half = budget / 2;
+        let telling = poll_fn(|cx| {
+            while self.lanes.is_telling() {
+                // Whatever comes, nobody waits for it.
+                ready!(self.poll_event(cx));
+            }
+            Poll::Ready(())
+        });
+        let _ = timeout(half, telling).await;
         let Self { link, lanes, .. } = self;
         drop(lanes);
         if link.session_id().is_none() {
@@ -126,7 +139,7 @@ impl StreamableHttp {
         };
         // Whatever the answer, or none: nothing more is said.
         let control = Arc::new(Control::default());
-        let _ = timeout(budget, link.send(outgoing, &control)).await;
+        let _ = timeout(half, link.send(outgoing, &control)).await;
     }
 
     fn stop_listening(&mut self) {
