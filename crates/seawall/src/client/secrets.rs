@@ -30,9 +30,10 @@ impl Secrets {
         if let Some(login) = &self.login {
             let secrets = login.secrets();
             if secrets != self.known {
+                // All of them: how many, and that they are the newest, is seen to where they come from.
                 let tokens = secrets.iter().map(Secret::reveal);
                 self.current = tokens
-                    .fold(self.entry.clone(), RedactorBuilder::token)
+                    .fold(self.entry.clone(), RedactorBuilder::secret)
                     .build();
                 self.known = secrets;
             }
@@ -40,3 +41,6 @@ impl Secrets {
         &self.current
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
+/// A longer address is none: it would be kept, and its host told in errors.
+const MAX_ADDRESS_BYTES: usize = 4096;
+
 /// From where a host can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
@@ -44,7 +47,8 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 }
 
 fn harmless(url: &Url, resource: &Url) -> bool {
-    url.has_host()
+    url.as_str().len() <= MAX_ADDRESS_BYTES
+        && url.has_host()
         && url.username().is_empty()
         && url.password().is_none()
         && url.fragment().is_none()

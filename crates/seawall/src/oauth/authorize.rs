@@ -10,7 +10,7 @@ use url::Url;
 use super::answer;
 use super::challenge::Challenge;
 use super::client::{Client, register};
-use super::credentials::{Kept, Login, Scheme};
+use super::credentials::{Kept, Login};
 use super::discovery::{AuthorizationServer, Discovered};
 use super::dpop::{Dpop, DpopKey};
 use super::fetch::{origin, unsound};
@@ -287,13 +287,8 @@ impl Shared {
     async fn keep(&self, attempt: Attempt<'_>, granted: Granted) -> Result<(), AuthError> {
         let server = &attempt.found.server;
         let tokens = granted.response.tokens(&server.token, &attempt.scopes)?;
-        match (tokens.scheme, &attempt.key) {
-            (Scheme::Dpop, None) => return Err(unsound(&server.token, Unsound::Malformed)),
-            (Scheme::Bearer, _) if self.settings.dpop == Dpop::Required => {
-                return Err(unsound(&server.token, Unsound::NotBound));
-            }
-            _ => {}
-        }
+        self.check_bound(tokens.scheme, None, attempt.key.as_ref())
+            .map_err(|fault| unsound(&server.token, fault))?;
         let mut client = granted.client;
         if self.settings.static_client.is_some() {
             client.secret = None;
@@ -342,7 +337,14 @@ fn address(
         // OpenID Connect gives offline access on consent only.
         parameters.push(("prompt", Cow::Borrowed("consent")));
     }
+    // What the address has of its own stays, but for what is ours to say: none is there twice.
+    let mut own: Vec<_> = endpoint.query_pairs().collect();
+    own.retain(|(name, _)| !parameters.iter().any(|(ours, _)| ours == name));
     let mut address = endpoint.clone();
-    address.query_pairs_mut().extend_pairs(parameters);
+    address
+        .query_pairs_mut()
+        .clear()
+        .extend_pairs(own)
+        .extend_pairs(parameters);
     address
 }

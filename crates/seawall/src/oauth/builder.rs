@@ -133,11 +133,18 @@ impl OAuthBuilder {
 impl Settings {
     /// Where the logins of this configuration are kept.
     pub(super) fn slot(&self) -> Slot {
-        let client = match (&self.static_client, &self.metadata_document) {
-            (Some(client), _) => format!("static {}", client.id),
+        let mut client = match (&self.static_client, &self.metadata_document) {
+            (Some(client), _) => match &client.issuer {
+                Some(issuer) => format!("static {} of {issuer}", client.id),
+                None => format!("static {}", client.id),
+            },
             (None, Some(url)) => format!("document {url}"),
             (None, None) => "dynamic".to_owned(),
         };
+        if self.dpop == Dpop::Required {
+            // A token that is not bound is never come upon.
+            client.push_str(", bound");
+        }
         Slot::new(canonical(&self.resource), client)
     }
 }

@@ -16,6 +16,9 @@ use super::token::error_code;
 use crate::config::Secret;
 use crate::web::{AuthError, Exchange, HttpClient, Unsound};
 
+/// A longer client id or secret is refused, for it is kept and sent.
+const MAX_CLIENT_BYTES: usize = 32 * 1024;
+
 /// How Seawall is a client of an authorization server. Several may be configured; they are tried in this order.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -81,6 +84,13 @@ impl StaticClient {
     pub(super) fn key(&self) -> Option<&SigningKey> {
         match &self.proof {
             ClientProof::Key(key) => Some(key),
+            _ => None,
+        }
+    }
+
+    pub(super) fn known_secret(&self) -> Option<&Secret> {
+        match &self.proof {
+            ClientProof::Secret(secret) => Some(secret),
             _ => None,
         }
     }
@@ -186,6 +196,11 @@ pub(super) async fn register(
     }
     let registered: Registered =
         serde_json::from_slice(&fetched.body).map_err(|_| unsound(endpoint, Unsound::Malformed))?;
+    let longest = registered.client_secret.as_ref().map_or(0, String::len);
+    let longest = longest.max(registered.client_id.len());
+    if registered.client_id.is_empty() || longest > MAX_CLIENT_BYTES {
+        return Err(unsound(endpoint, Unsound::Malformed));
+    }
     let secret = registered.client_secret.filter(|secret| !secret.is_empty());
     let method = match registered.token_endpoint_auth_method.as_deref() {
         _ if secret.is_none() => ClientAuth::None,

@@ -83,6 +83,10 @@ impl Kept {
         Some((issuer, self.logins.get(issuer)?))
     }
 
+    pub(super) fn newest_mut(&mut self) -> Option<&mut Login> {
+        self.logins.get_mut(self.current.as_deref()?)
+    }
+
     /// Keeps `login` as the newest one.
     pub(super) fn put(&mut self, issuer: &str, login: Login) {
         self.current = Some(issuer.to_owned());

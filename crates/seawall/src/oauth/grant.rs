@@ -23,6 +23,24 @@ pub enum Grant {
     EnterpriseManaged(IdentityProvider),
 }
 
+impl Grant {
+    /// What of it must not be recorded, so far as it is known before it is used.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        let (assertion, client) = match self {
+            Self::AuthorizationCode | Self::ClientCredentials => (None, None),
+            Self::JwtBearer(assertion) => (Some(assertion), None),
+            Self::EnterpriseManaged(provider) => (Some(&provider.id_token), Some(&provider.client)),
+        };
+        let fixed = assertion.and_then(|assertion| match assertion {
+            Assertion::Fixed(text) => Some(text),
+            Assertion::File(_) => None,
+        });
+        fixed
+            .into_iter()
+            .chain(client.and_then(StaticClient::known_secret))
+    }
+}
+
 /// A signed text that somebody else made. Debug hides it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

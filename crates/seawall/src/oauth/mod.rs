@@ -21,6 +21,7 @@ mod fetch;
 mod grant;
 mod jwt;
 mod memory;
+mod refusal;
 mod renew;
 mod scopes;
 mod session;

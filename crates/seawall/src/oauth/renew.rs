@@ -8,16 +8,17 @@ use std::sync::{Arc, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::client::{Client, ClientProof};
-use super::credentials::{Kept, Login, Tokens};
-use super::dpop::DpopKey;
+use super::client::Client;
+use super::credentials::{Kept, Login, Scheme, Tokens};
+use super::dpop::{Dpop, DpopKey};
+use super::fetch::unsound;
 use super::jwt::SigningKey;
 use super::memory::How;
 use super::session::Shared;
 use super::store::{self, StoreLock};
 use super::token::TokenRequest;
 use crate::config::Secret;
-use crate::web::{AuthError, Exchange, OAuthErrorCode, SettingsFault};
+use crate::web::{AuthError, Exchange, OAuthErrorCode, SettingsFault, Unsound};
 
 /// What became of a renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,10 +122,27 @@ impl Shared {
         };
         let response = request.send(&self.settings.http, &self.nonces).await?;
         let mut renewed = response.tokens(&login.token_endpoint, &tokens.granted)?;
+        self.check_bound(renewed.scheme, Some(tokens.scheme), key.as_ref())
+            .map_err(|fault| unsound(&login.token_endpoint, fault))?;
         if renewed.refresh.is_none() {
             renewed.refresh = Some(refresh.clone());
         }
         Ok(renewed)
+    }
+
+    /// Whether a token is bound to the key as it has to be: as is configured, and as the one `before` it was.
+    pub(super) fn check_bound(
+        &self,
+        scheme: Scheme,
+        before: Option<Scheme>,
+        key: Option<&DpopKey>,
+    ) -> Result<(), Unsound> {
+        let wanted = self.settings.dpop == Dpop::Required || before == Some(Scheme::Dpop);
+        match (scheme, key) {
+            (Scheme::Dpop, None) => Err(Unsound::Malformed),
+            (Scheme::Bearer, _) if wanted => Err(Unsound::NotBound),
+            _ => Ok(()),
+        }
     }
 
     /// The refresh token is not good any more: its tokens go, unless newer ones stand there.
@@ -134,10 +152,7 @@ impl Shared {
         refused: &Secret,
     ) -> Result<Renewal, AuthError> {
         let mut kept = self.read().await?;
-        let Some(issuer) = kept.current.clone() else {
-            return Ok(self.take_over(&kept));
-        };
-        let Some(login) = kept.logins.get_mut(&issuer) else {
+        let Some(login) = kept.newest_mut() else {
             return Ok(self.take_over(&kept));
         };
         let tokens = login.tokens.as_ref();
@@ -167,7 +182,7 @@ impl Shared {
         let mut client = login.client.clone();
         if let Some(configured) = &self.settings.static_client
             && configured.id == client.id
-            && let ClientProof::Secret(secret) = &configured.proof
+            && let Some(secret) = configured.known_secret()
         {
             client.secret = Some(secret.clone());
         }

@@ -4,30 +4,22 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use http::{Method, StatusCode, header};
+use http::{Method, header};
 use tokio::task::JoinSet;
 use url::Url;
 
 use super::builder::{OAuthBuilder, Settings};
 use super::challenge::Challenge;
-use super::client::ClientProof;
+use super::client::StaticClient;
 use super::credentials::{Kept, Scheme, Tokens};
 use super::discovery::{Discovered, Preference, discover};
-use super::fetch::origin;
 use super::grant::Grant;
 use super::memory::{Active, How, Memory};
-use super::renew::Renewal;
 use super::scopes::Scopes;
 use super::store::{self, Slot};
 use super::token::{DPOP, Nonces, sensitive};
 use crate::config::Secret;
 use crate::web::{AuthError, Authorize, Boxed, Credentials, HttpClient, Refusal, Verdict};
-
-/// One request is sent at most this often with new credentials.
-const MAX_REFUSALS: u32 = 3;
-
-/// How often one server may ask for more permissions while this process lives.
-const MAX_STEP_UPS: u32 = 8;
 
 /// How long the request that `login` begins with may take to be refused.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -62,7 +54,7 @@ pub(super) struct Shared {
     pub(super) slot: Slot,
     pub(super) nonces: Nonces,
     /// Held by whoever gets a token: one at a time.
-    turn: tokio::sync::Mutex<()>,
+    pub(super) turn: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
     /// Renewals: they go on when the request that began them is dropped.
     pub(super) renewals: Mutex<JoinSet<()>>,
@@ -100,7 +92,7 @@ impl OAuth {
         let _turn = shared.turn.lock().await;
         shared.load().await?;
         let challenge = shared.probe().await?;
-        shared.obtain(&challenge).await
+        shared.noted(shared.obtain(&challenge).await)
     }
 
     /// Forgets every login of this server, and tells the authorization servers so where they listen.
@@ -143,15 +135,15 @@ impl OAuth {
         })
     }
 
-    /// The newest secrets of this login, at most 16 beside the configured one, for the redactor (R1).
+    /// The newest secrets of this login, at most 16 beside those that are configured, for the redactor (R1).
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
+        let settings = &self.shared.settings;
+        let client = settings.static_client.as_ref();
+        let configured = client.and_then(StaticClient::known_secret);
+        let configured = configured.into_iter().chain(settings.grant.secrets());
         let mut secrets = self.shared.memory().secrets();
-        if let Some(client) = &self.shared.settings.static_client
-            && let ClientProof::Secret(secret) = &client.proof
-        {
-            secrets.push(secret.clone());
-        }
+        secrets.extend(configured.cloned());
         secrets
     }
 }
@@ -226,19 +218,17 @@ impl Shared {
             self.renew_due(due.generation).await?;
             active = self.active();
         }
-        let Some(active) = active else {
-            return Ok(None);
-        };
-        match active.tokens() {
-            Some(tokens) if !tokens.is_over() => {
-                self.present(&active, tokens, method, url).map(Some)
-            }
+        let tokens = active.as_ref().and_then(Active::tokens);
+        match (&active, tokens) {
+            // One that seems to be over is presented too: the server knows, and clocks and lifetimes may lie.
+            (Some(active), Some(tokens)) => self.present(active, tokens, method, url).map(Some),
             _ => Ok(None),
         }
     }
 
     /// Renews the token of `generation`, unless that was done while waiting.
     async fn renew_due(self: &Arc<Self>, generation: u64) -> Result<(), AuthError> {
+        let failures = self.memory().failures;
         let _turn = self.turn.lock().await;
         let Some(active) = self.active() else {
             return Ok(());
@@ -246,7 +236,11 @@ impl Shared {
         let Some(tokens) = active.tokens().filter(|_| active.generation == generation) else {
             return Ok(());
         };
-        match self.renew(tokens.access.clone()).await {
+        let renewed = match self.check_failed_since(failures) {
+            Ok(()) => self.noted(self.renew(tokens.access.clone()).await),
+            Err(failed) => Err(failed),
+        };
+        match renewed {
             // It is good for a moment still, so the request need not wait for better times.
             Err(_) if !tokens.is_over() => Ok(()),
             renewed => renewed.map(drop),
@@ -279,123 +273,13 @@ impl Shared {
         })
     }
 
-    async fn refused(self: &Arc<Self>, refusal: &Refusal<'_>) -> Result<Verdict, AuthError> {
-        if refusal.url.origin() != self.settings.resource.origin() {
-            return Ok(Verdict::GiveUp);
-        }
-        let challenge = Challenge::read(refusal.headers);
-        let nonce = self.nonces.take(refusal.url, refusal.headers);
-        match refusal.status {
-            StatusCode::UNAUTHORIZED if refusal.refusals >= MAX_REFUSALS => Ok(Verdict::GiveUp),
-            StatusCode::UNAUTHORIZED if nonce && challenge.wants_nonce => Ok(Verdict::Retry),
-            StatusCode::UNAUTHORIZED => self.unauthorized(refusal, &challenge).await,
-            StatusCode::FORBIDDEN if challenge.insufficient_scope => {
-                self.step_up(refusal, &challenge).await
-            }
-            _ => Ok(Verdict::GiveUp),
-        }
-    }
-
-    /// 401: whatever the request came with is not good (any more).
-    async fn unauthorized(
-        self: &Arc<Self>,
-        refusal: &Refusal<'_>,
-        challenge: &Challenge,
-    ) -> Result<Verdict, AuthError> {
-        let failures = self.memory().failures;
-        let _turn = self.turn.lock().await;
-        self.check_failed_since(failures)?;
-        if self.is_outdated(refusal.used) {
-            return Ok(Verdict::Retry);
-        }
-        let active = self.active();
-        let tokens = active.as_ref().and_then(Active::tokens);
-        if let (Some(active), Some(_)) = (&active, refusal.used)
-            && active.how == How::Granted
-            && refusal.refusals > 0
-        {
-            let issuer = origin(&active.login.token_endpoint);
-            return Err(AuthError::TokenRefused { issuer });
-        }
-        // Another process may have a newer one.
-        let kept = self.read().await?;
-        if self.memory().adopt(&kept, How::Stored) && self.active().is_some_and(|a| is_usable(&a)) {
-            return Ok(Verdict::Retry);
-        }
-        let refresh = tokens.filter(|tokens| tokens.refresh.is_some());
-        if refresh.is_none() && !self.can_obtain() {
-            return Err(self.login_needed());
-        }
-        let found = self.discover(challenge).await?;
-        if let (Some(active), Some(tokens)) = (&active, refresh)
-            && active.issuer == found.server.issuer
-            && refusal.refusals == 0
-            && self.renew(tokens.access.clone()).await? == Renewal::Done
-        {
-            return Ok(Verdict::Retry);
-        }
-        self.obtain_from(found, challenge).await?;
-        Ok(Verdict::Retry)
-    }
-
-    /// 403 with `insufficient_scope`: the token is good, and does not reach.
-    async fn step_up(
-        self: &Arc<Self>,
-        refusal: &Refusal<'_>,
-        challenge: &Challenge,
-    ) -> Result<Verdict, AuthError> {
-        let failures = self.memory().failures;
-        let _turn = self.turn.lock().await;
-        self.check_failed_since(failures)?;
-        if self.is_outdated(refusal.used) {
-            return Ok(Verdict::Retry);
-        }
-        let requested = self.active().map(|active| active.login.requested);
-        let nothing_new = match (&requested, &challenge.scopes) {
-            (Some(requested), Some(needed)) => requested.covers(needed),
-            (_, needed) => needed.is_none(),
-        };
-        let often = {
-            let mut memory = self.memory();
-            memory.step_ups += 1;
-            memory.step_ups > MAX_STEP_UPS
-        };
-        if nothing_new || often || refusal.refusals >= MAX_REFUSALS {
-            return Err(AuthError::ScopesRefused {
-                server: self.settings.server.clone(),
-            });
-        }
-        self.obtain(challenge).await?;
-        Ok(Verdict::Retry)
-    }
-
-    /// The error of a login that failed while this request waited for its turn: nobody is asked the same twice.
-    fn check_failed_since(&self, failures: u64) -> Result<(), AuthError> {
-        let memory = self.memory();
-        match &memory.failure {
-            Some(failure) if memory.failures > failures => Err(failure.clone()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether there is another usable token than the refused one.
-    fn is_outdated(&self, used: Option<u64>) -> bool {
-        self.active()
-            .is_some_and(|active| is_usable(&active) && used != Some(active.generation))
-    }
-
-    /// Whether a token can be had without a stored one.
-    fn can_obtain(&self) -> bool {
-        !matches!(self.settings.grant, Grant::AuthorizationCode) || self.settings.browser.is_some()
-    }
-
     pub(super) fn login_needed(&self) -> AuthError {
         AuthError::LoginNeeded {
             server: self.settings.server.clone(),
         }
     }
 
-    async fn discover(&self, challenge: &Challenge) -> Result<Discovered, AuthError> {
+    pub(super) async fn discover(&self, challenge: &Challenge) -> Result<Discovered, AuthError> {
         let active = self.active();
         let client = self.settings.static_client.as_ref();
         let preferred = client
@@ -410,21 +294,35 @@ impl Shared {
         .await
     }
 
-    async fn obtain(&self, challenge: &Challenge) -> Result<(), AuthError> {
+    /// A new login.
+    pub(super) async fn obtain(&self, challenge: &Challenge) -> Result<(), AuthError> {
         if !self.can_obtain() {
             return Err(self.login_needed());
         }
         let found = self.discover(challenge).await?;
-        self.obtain_from(found, challenge).await
+        self.grant(found, challenge).await
     }
 
-    /// A new login; how it failed is remembered for those who wait for it.
-    async fn obtain_from(&self, found: Discovered, challenge: &Challenge) -> Result<(), AuthError> {
-        let granted = self.grant(found, challenge).await;
-        if let Err(error) = &granted {
+    /// `result`; how it failed is remembered for those who wait for their turn.
+    pub(super) fn noted<T>(&self, result: Result<T, AuthError>) -> Result<T, AuthError> {
+        if let Err(error) = &result {
             self.memory().fail(error);
         }
-        granted
+        result
+    }
+
+    /// The error of whoever had the turn while this request waited for it: nobody is asked the same twice.
+    pub(super) fn check_failed_since(&self, failures: u64) -> Result<(), AuthError> {
+        let memory = self.memory();
+        match &memory.failure {
+            Some(failure) if memory.failures > failures => Err(failure.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a token can be had without a stored one.
+    pub(super) fn can_obtain(&self) -> bool {
+        !matches!(self.settings.grant, Grant::AuthorizationCode) || self.settings.browser.is_some()
     }
 
     /// What the server says to a request without a token.
@@ -462,10 +360,6 @@ impl Shared {
         let base = base.union(configured);
         before.map_or_else(|| base.clone(), |before| base.union(before))
     }
-}
-
-fn is_usable(active: &Active) -> bool {
-    active.tokens().is_some_and(|tokens| !tokens.is_over())
 }
 
 fn is_renewable(active: &Active) -> bool {

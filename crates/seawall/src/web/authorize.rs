@@ -55,7 +55,7 @@ pub(crate) struct Refusal<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The generation of the credentials that it came with; `None` if it came without.
     pub(crate) used: Option<u64>,
-    /// How often this request was refused before.
+    /// How often credentials of this request were refused before.
     pub(crate) refusals: u32,
 }
 
@@ -64,6 +64,9 @@ pub(crate) struct Refusal<'a> {
 pub(crate) enum Verdict {
     /// Ask for credentials again and send the request once more.
     Retry,
+    /// As [`Retry`](Self::Retry), but no credentials were refused: they lacked something that the refusal brought. It does
+    /// not count as one of [`Refusal::refusals`].
+    Amend,
     /// The refusal stands.
     GiveUp,
 }

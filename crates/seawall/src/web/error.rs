@@ -233,6 +233,9 @@ pub enum StoreFault {
     /// The platform names no data folder.
     #[error("there is no data folder to keep it in; set HOME or choose a folder")]
     NoFolder,
+    /// Others can write in the folder, and so could have put a login of theirs there.
+    #[error("others can write in its folder; take that permission away")]
+    Folder,
     /// Reading or writing failed.
     #[error("it cannot be read or written")]
     Io,

@@ -1,10 +1,10 @@
 //! A browser for authorization servers that ask nobody.
 
-use http::{Method, header};
+use http::{HeaderMap, Method, header};
 use url::Url;
 
 use super::{Browser, Visit};
-use crate::oauth::fetch::{refused, unreachable};
+use crate::oauth::fetch::send;
 use crate::web::{AuthError, Boxed, Exchange, HttpClient, LoginFault};
 
 /// Requests the authorization address itself and takes the redirect for the answer: for authorization servers that
@@ -40,12 +40,17 @@ impl Visit for HeadlessBrowser {
 
     fn authorize(self: Box<Self>, address: Url) -> Boxed<'static, Result<Url, AuthError>> {
         Box::pin(async move {
-            let request = self.http.request(Method::GET, &address).map_err(refused)?;
-            let response = request
-                .send()
-                .await
-                .map_err(|_| unreachable(&address, Exchange::Authorization))?;
-            let location = response.headers().get(header::LOCATION);
+            let what = Exchange::Authorization;
+            let fetched = send(
+                &self.http,
+                Method::GET,
+                &address,
+                what,
+                HeaderMap::new(),
+                None,
+            )
+            .await?;
+            let location = fetched.headers.get(header::LOCATION);
             location
                 .and_then(|location| location.to_str().ok())
                 .and_then(|location| address.join(location).ok())

@@ -1,15 +1,17 @@
 //! A login in the system's browser, answered on this machine (RFC 8252, section 7.3).
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::future::poll_fn;
 use std::net::Ipv4Addr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 use url::Url;
 
@@ -25,7 +27,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// A longer request is not a browser's.
 const MAX_REQUEST_BYTES: usize = 32 * 1024;
 
-/// More connections wait.
+/// So many connections are read at once.
 const MAX_CONNECTIONS: usize = 16;
 
 /// What the browser shows at the end. Nothing in it is remote.
@@ -189,21 +191,21 @@ impl Visit for Listening {
 }
 
 impl Listening {
-    /// Waits for the answer. A browser opens connections that it sends nothing on, so several are read at once.
+    /// Waits for the answer. A browser opens connections that it sends nothing on, so several are read at once; when there
+    /// are too many, the oldest goes, so that nobody keeps the browser out by saying nothing.
     async fn answer(&self, state: Option<&str>) -> Result<Url, AuthError> {
-        let mut connections = FuturesUnordered::new();
+        let mut connections = VecDeque::new();
         loop {
             tokio::select! {
-                accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => {
+                accepted = self.listener.accept() => {
                     let (stream, _) =
                         accepted.map_err(|_| AuthError::Login(LoginFault::NoListener))?;
-                    connections.push(timeout(REQUEST_TIMEOUT, self.serve(stream, state)));
-                }
-                Some(served) = connections.next() => {
-                    if let Ok(Some(answer)) = served {
-                        return Ok(answer);
+                    if connections.len() == MAX_CONNECTIONS {
+                        connections.pop_front();
                     }
+                    connections.push_back(Box::pin(timeout(REQUEST_TIMEOUT, self.serve(stream, state))));
                 }
+                answer = poll_fn(|context| first(&mut connections, context)) => return Ok(answer),
             }
         }
     }
@@ -246,6 +248,23 @@ impl Listening {
     }
 }
 
+/// The answer, once a connection brought it. Those that are over go.
+fn first<F: Future<Output = Result<Option<Url>, Elapsed>> + Unpin>(
+    connections: &mut VecDeque<F>,
+    context: &mut Context<'_>,
+) -> Poll<Url> {
+    let mut answer = Poll::Pending;
+    connections.retain_mut(|served| match Pin::new(served).poll(context) {
+        Poll::Ready(Ok(Some(found))) => {
+            answer = Poll::Ready(found);
+            false
+        }
+        Poll::Ready(_) => false,
+        Poll::Pending => true,
+    });
+    answer
+}
+
 /// The head of a request, if it comes whole and short.
 async fn head(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut head = Vec::new();
@@ -255,8 +274,14 @@ async fn head(stream: &mut TcpStream) -> Option<Vec<u8>> {
         if count == 0 {
             return None;
         }
+        // The end may be there in part already.
+        let from = head.len().saturating_sub(3);
         head.extend_from_slice(buffer.get(..count)?);
-        if head.windows(4).any(|window| window == b"\r\n\r\n") {
+        if head
+            .get(from..)?
+            .windows(4)
+            .any(|window| window == b"\r\n\r\n")
+        {
             return Some(head);
         }
         if head.len() > MAX_REQUEST_BYTES {

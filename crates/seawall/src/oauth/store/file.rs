@@ -30,7 +30,7 @@ struct Locked {
 }
 
 impl FileStore {
-    /// A store in `folder`, which is made when it is needed.
+    /// A store in `folder`, which is made when it is needed. On Unix a folder that others can write in is refused.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -49,6 +49,7 @@ impl FileStore {
     /// The slot's lock file, locked, unless another one holds it.
     pub(super) fn lock_file(&self, slot: &Slot) -> Result<Option<File>, StoreFault> {
         make_folder(&self.folder).map_err(|_| StoreFault::Io)?;
+        check_folder(&self.folder)?;
         let path = self.folder.join(format!("{}.lock", slot.name()));
         let file = private(OpenOptions::new().write(true).create(true).truncate(false))
             .open(path)
@@ -67,6 +68,7 @@ impl FileStore {
 
 impl TokenStore for FileStore {
     fn load(&self, slot: &Slot) -> Result<Option<Secret>, StoreFault> {
+        check_folder(&self.folder)?;
         let file = match File::open(self.path(slot)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -92,6 +94,10 @@ impl TokenStore for FileStore {
 
 impl StoreLock for Locked {
     fn save(&self, text: &Secret) -> Result<(), StoreFault> {
+        if text.reveal().len() as u64 > MAX_BYTES {
+            // It could not be read again.
+            return Err(StoreFault::Io);
+        }
         replace(&self.path, text.reveal().as_bytes()).map_err(|_| StoreFault::Io)
     }
 
@@ -142,6 +148,22 @@ fn make_folder(folder: &Path) -> std::io::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
+}
+
+/// Whoever can write in the folder can put a login of their own there.
+#[cfg(unix)]
+fn check_folder(folder: &Path) -> Result<(), StoreFault> {
+    use std::os::unix::fs::PermissionsExt as _;
+    match fs::metadata(folder) {
+        Ok(found) if found.permissions().mode() & 0o022 != 0 => Err(StoreFault::Folder),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreFault::Io),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_folder(_: &Path) -> Result<(), StoreFault> {
+    Ok(())
 }
 
 #[cfg(not(unix))]

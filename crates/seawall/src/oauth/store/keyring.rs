@@ -1,4 +1,6 @@
 //! Logins in the platform's keyring.
+//!
+//! **Invariant:** a file holds nothing older than the keyring does, so where there is one, it counts.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -62,15 +64,14 @@ impl KeyringStore {
 
 impl TokenStore for KeyringStore {
     fn load(&self, slot: &Slot) -> Result<Option<Secret>, StoreFault> {
-        let kept = self.shared.entry(slot).map(|entry| entry.get_password());
-        match kept {
+        if let Some(text) = self.shared.files.load(slot)? {
+            return Ok(Some(text));
+        }
+        match self.shared.entry(slot).map(|entry| entry.get_password()) {
             Some(Ok(text)) => Ok(Some(Secret::new(text))),
-            None | Some(Err(Error::NoEntry)) => self.shared.files.load(slot),
-            // A keyring that stays closed is no logout, unless the login is not in it.
-            Some(Err(_)) => match self.shared.files.load(slot)? {
-                Some(text) => Ok(Some(text)),
-                None => Err(StoreFault::Keyring),
-            },
+            None | Some(Err(Error::NoEntry)) => Ok(None),
+            // A keyring that stays closed is no logout.
+            Some(Err(_)) => Err(StoreFault::Keyring),
         }
     }
 
@@ -109,15 +110,16 @@ impl StoreLock for Locked {
         let Some(entry) = self.shared.entry(&self.slot) else {
             return self.file.save(text);
         };
+        if self.shared.files.load(&self.slot)?.is_some() {
+            self.file.save(text)?;
+        }
         if entry.set_password(text.reveal()).is_ok() {
             return self.file.erase();
         }
-        // What it has of before would be taken for the newest: it goes if it can, and if not, it is told.
-        let cleared = self.clear(&entry);
-        self.file.save(text).and(match entry.get_password() {
-            Ok(_) => cleared,
-            Err(_) => Ok(()),
-        })
+        self.file.save(text)?;
+        // What it has of before is nobody's any longer; if it keeps it, nobody reads it.
+        let _ = self.clear(&entry);
+        Ok(())
     }
 
     fn erase(&self) -> Result<(), StoreFault> {

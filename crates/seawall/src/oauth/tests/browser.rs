@@ -79,6 +79,27 @@ async fn an_earlier_port_is_used_again_if_it_is_free() {
     assert_eq!(again.redirect(), &wanted);
 }
 
+/// T5: nobody on this machine keeps the browser out by connecting and saying nothing.
+#[tokio::test]
+async fn connections_that_say_nothing_do_not_keep_the_answer_out() {
+    let browser = LoopbackBrowser::new()
+        .telling(|_| ())
+        .patience(Duration::from_secs(5));
+    let visit = browser.prepare(None).await.unwrap();
+    let redirect = visit.redirect().clone();
+    let answering = async {
+        let mut idle = Vec::new();
+        for _ in 0..40 {
+            let address = ("127.0.0.1", redirect.port().unwrap());
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        get(&redirect, "/callback?code=x&state=expected").await
+    };
+    let (answer, page) = tokio::join!(visit.authorize(Url::parse(ADDRESS).unwrap()), answering);
+    assert!(answer.is_ok());
+    assert!(page.starts_with("HTTP/1.1 200"));
+}
+
 /// T5
 #[tokio::test]
 async fn a_whole_login_goes_through_the_listener() {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
@@ -12,8 +14,8 @@ use url::Url;
 use super::world::{Reply, Running, Seen};
 use crate::config::Secret;
 use crate::oauth::{
-    Assertion, ClientRegistration, Dpop, Grant, IdentityProvider, OAuth, OAuthBuilder, SigningKey,
-    StaticClient,
+    Assertion, ClientRegistration, Dpop, Grant, IdentityProvider, MemoryStore, OAuth, OAuthBuilder,
+    SigningKey, StaticClient, TokenStore,
 };
 use crate::web::{AuthError, OAuthErrorCode, SettingsFault, Unsound};
 
@@ -256,4 +258,60 @@ async fn a_bound_token_is_wanted_only_where_the_server_asks_or_the_configuration
     let not_bound = Unsound::NotBound;
     assert!(matches!(error, AuthError::Unsound { fault, .. } if fault == not_bound));
     assert_ne!(running.seen("/token")[1].header("dpop"), "");
+}
+
+/// A world that binds its tokens, and takes each of its nonces once.
+async fn binding() -> Running {
+    let running = Running::with(|seen, world| {
+        if seen.path == "/mcp" && seen.header("authorization").starts_with("DPoP") {
+            let mut state = world.state.lock().unwrap();
+            let nonce = format!("nonce-{}", state.nonces);
+            if part(seen.header("dpop"), 1)["nonce"] != json!(nonce) {
+                return Some(
+                    Reply::status(401)
+                        .header("WWW-Authenticate", "DPoP error=\"use_dpop_nonce\"")
+                        .header("DPoP-Nonce", nonce),
+                );
+            }
+            state.nonces += 1;
+        }
+        None
+    })
+    .await;
+    running.change(|state| {
+        state.metadata["dpop_signing_alg_values_supported"] = json!(["ES256"]);
+        state.resource["dpop_bound_access_tokens_required"] = json!(true);
+        state.token["token_type"] = json!("DPoP");
+        state.token["refresh_token"] = json!("refresh");
+    });
+    running
+}
+
+/// T5: a nonce that is wanted is no refusal of the token, so what is over afterwards is renewed, not logged in for.
+#[tokio::test]
+async fn a_nonce_that_is_wanted_does_not_stand_in_for_a_refused_token() {
+    let running = binding().await;
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    running.change(|state| state.accepted.clear());
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert_eq!(running.seen("/authorize").len(), 1);
+    let tokens = running.seen("/token");
+    assert_eq!(tokens.last().unwrap().field("grant_type"), "refresh_token");
+}
+
+/// T5: a bound token is never renewed into one that anybody could use.
+#[tokio::test]
+async fn a_renewal_does_not_loosen_what_was_bound() {
+    let running = binding().await;
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    running.change(|state| state.token["expires_in"] = json!(0));
+    running.oauth_in(&store).login().await.unwrap();
+    running.change(|state| state.token["token_type"] = json!("Bearer"));
+    let oauth = running.oauth_in(&store);
+    let error = running.call(&oauth).await.unwrap_err();
+    let not_bound = Unsound::NotBound;
+    assert!(matches!(error, AuthError::Unsound { fault, .. } if fault == not_bound));
+    let loose = |seen: &Seen| seen.header("authorization").starts_with("Bearer");
+    assert!(!running.seen("/mcp").iter().any(loose));
 }

@@ -6,7 +6,7 @@ use url::Url;
 use super::world::{REDIRECT, Reply, Running};
 use crate::config::Secret;
 use crate::oauth::{
-    ClientRegistration, CredentialState, MemoryStore, OAuth, StaticClient, TokenStore,
+    ClientRegistration, CredentialState, Dpop, MemoryStore, OAuth, StaticClient, TokenStore,
 };
 use crate::web::{AuthError, Exchange, LoginFault, OAuthErrorCode, Unsound};
 
@@ -368,4 +368,80 @@ async fn refused_together_means_one_login() {
     let denied = Err(AuthError::Login(LoginFault::Denied));
     assert!(outcomes.iter().all(|outcome| *outcome == denied));
     assert_eq!(denying.seen("/authorize").len(), 1);
+}
+
+/// T5: an address with parameters of its own cannot say in our place what is asked for.
+#[tokio::test]
+async fn the_authorization_address_says_nothing_in_our_place() {
+    let running = Running::start().await;
+    running.change(|state| {
+        let origin = running.world.origin.clone();
+        let own = "tenant=a&state=theirs&redirect_uri=https://evil.example&scope=all&client_id=x";
+        state.metadata["authorization_endpoint"] = json!(format!("{origin}/authorize?{own}"));
+    });
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    let seen = running.seen("/authorize");
+    let query: Vec<(String, String)> = seen[0].query();
+    let of = |name: &str| query.iter().filter(|(key, _)| key == name).count();
+    for name in ["tenant", "state", "redirect_uri", "client_id", "resource"] {
+        assert_eq!(of(name), 1, "{name}");
+    }
+    assert_ne!(seen[0].field("state"), "theirs");
+    assert_eq!(seen[0].field("client_id"), "registered");
+}
+
+/// T5: a token is tried whatever its lifetime is said to be, and nobody is asked again and again.
+#[tokio::test]
+async fn a_lifetime_that_lies_costs_one_login() {
+    let running = Running::start().await;
+    running.change(|state| state.token["expires_in"] = json!(0));
+    let oauth = running.oauth().build().unwrap();
+    for _ in 0..3 {
+        assert_eq!(running.call(&oauth).await, Ok(200));
+    }
+    assert_eq!(running.seen("/authorize").len(), 1);
+}
+
+/// T5: a configuration never sends a secret where another one was logged in.
+#[tokio::test]
+async fn a_login_of_another_issuer_or_without_a_key_is_not_taken_over() {
+    let running = Running::start().await;
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    let client = |issuer: &str| {
+        let client = StaticClient::new("id").secret(Secret::new("hush"));
+        ClientRegistration::Static(client.issuer(issuer))
+    };
+    let origin = running.world.origin.clone();
+    let configured = |issuer: &str| {
+        running
+            .oauth()
+            .store(Arc::clone(&store))
+            .client(client(issuer))
+    };
+    configured(&origin).build().unwrap().login().await.unwrap();
+    let other = configured("https://other.example").build().unwrap();
+    assert_eq!(other.state().await, Ok(CredentialState::LoggedOut));
+    let bound = configured(&origin).dpop(Dpop::Required).build().unwrap();
+    assert_eq!(bound.state().await, Ok(CredentialState::LoggedOut));
+    let same = configured(&origin).build().unwrap();
+    assert_ne!(same.state().await, Ok(CredentialState::LoggedOut));
+}
+
+/// T5: whoever waited while another request found out that it cannot be done is told the same.
+#[tokio::test]
+async fn what_fails_for_one_is_not_tried_again_for_those_who_wait() {
+    let running = Running::with(|seen, _| {
+        let metadata = seen
+            .path
+            .starts_with("/.well-known/oauth-protected-resource");
+        metadata.then(|| Reply::status(503))
+    })
+    .await;
+    let oauth = running.oauth().build().unwrap();
+    let calls = (0..10).map(|_| running.call(&oauth));
+    for called in futures_util::future::join_all(calls).await {
+        assert!(matches!(called, Err(AuthError::Unreachable { .. })));
+    }
+    assert!(running.paths().len() < 10, "{}", running.paths().len());
 }

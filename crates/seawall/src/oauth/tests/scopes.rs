@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::world::{Reply, Running};
+use crate::oauth::{MemoryStore, OAuth, TokenStore};
 use crate::web::AuthError;
 
 fn asked(running: &Running, nth: usize) -> String {
@@ -127,4 +130,52 @@ async fn a_plain_403_is_no_reason_to_log_in() {
     let oauth = running.oauth().build().unwrap();
     assert_eq!(running.call(&oauth).await, Ok(403));
     assert_eq!(running.paths(), [""; 0]);
+}
+
+/// T5: where nobody can be asked, the next login asks for what was wanted, and what it gives is used.
+#[tokio::test]
+async fn a_step_up_where_nobody_can_be_asked_is_made_up_for_by_the_next_login() {
+    let running = Running::with(|seen, _| {
+        (seen.header("authorization") == "Bearer token-1").then(|| insufficient("write"))
+    })
+    .await;
+    running.change(|state| state.challenge = "scope=\"read\"".into());
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    running.oauth_in(&store).login().await.unwrap();
+    let quiet = OAuth::builder("demo", running.url(), running.http.clone())
+        .store(Arc::clone(&store))
+        .build()
+        .unwrap();
+    let error = running.call(&quiet).await.unwrap_err();
+    assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
+    let error = running.call(&quiet).await.unwrap_err();
+    assert!(matches!(error, AuthError::ScopesRefused { .. }), "{error}");
+    running.oauth_in(&store).login().await.unwrap();
+    assert_eq!(asked(&running, 1), "read write");
+    assert_eq!(running.call(&quiet).await, Ok(200));
+}
+
+/// T5: a call that is refused without anybody being asked is not held against the next step-up.
+#[tokio::test]
+async fn only_those_step_ups_count_that_asked_somebody() {
+    let running = Running::with(|seen, world| {
+        if seen.path != "/mcp" || seen.header("authorization").is_empty() {
+            return None;
+        }
+        let write = world.state.lock().unwrap().challenge.is_empty();
+        let first = seen.header("authorization") == "Bearer token-1";
+        match (write, first) {
+            (false, _) => Some(insufficient("read")),
+            (true, true) => Some(insufficient("write")),
+            (true, false) => None,
+        }
+    })
+    .await;
+    running.change(|state| state.challenge = "scope=\"read\"".into());
+    let oauth = running.oauth().build().unwrap();
+    for _ in 0..10 {
+        assert!(running.call(&oauth).await.is_err());
+    }
+    running.change(|state| state.challenge.clear());
+    assert_eq!(running.call(&oauth).await, Ok(200));
 }

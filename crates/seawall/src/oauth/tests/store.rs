@@ -2,7 +2,7 @@ use std::fs;
 
 use crate::config::Secret;
 use crate::oauth::credentials::Kept;
-use crate::oauth::{FileStore, MemoryStore, Slot, TokenStore};
+use crate::oauth::{FileStore, MemoryStore, Slot, StoreFault, TokenStore};
 
 fn slot(resource: &str) -> Slot {
     Slot::new(resource.to_owned(), "dynamic".to_owned())
@@ -48,6 +48,40 @@ fn files_are_their_owners_alone() {
     for entry in fs::read_dir(&place).unwrap() {
         assert_eq!(mode(&entry.unwrap().path()), 0o600);
     }
+}
+
+/// T5: whoever can write in the folder could put a login of theirs there.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_can_write_in_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let slot = slot("https://x.example");
+    for (mode, expected) in [
+        (0o755, Ok(None)),
+        (0o775, Err(StoreFault::Folder)),
+        (0o702, Err(StoreFault::Folder)),
+    ] {
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(store.load(&slot), expected, "{mode:o}");
+        let locked = store.try_lock(&slot).map(drop);
+        assert_eq!(locked, expected.map(drop), "{mode:o}");
+    }
+}
+
+/// T5: what could not be read again is not written in the place of what can.
+#[test]
+fn a_text_that_is_too_long_leaves_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let slot = slot("https://x.example");
+    let lock = store.try_lock(&slot).unwrap().unwrap();
+    let longest = Secret::new("x".repeat(1 << 20));
+    lock.save(&longest).unwrap();
+    let longer = Secret::new("x".repeat((1 << 20) + 1));
+    assert_eq!(lock.save(&longer), Err(StoreFault::Io));
+    assert_eq!(store.load(&slot), Ok(Some(longest)));
 }
 
 /// T5: what a killed process left beside the file is in nobody's way.
@@ -124,6 +158,12 @@ mod keyring {
         lock.save(&Secret::new("newer")).unwrap();
         assert_eq!(store.load(&slot), Ok(Some(Secret::new("newer"))));
         assert_eq!(files.load(&slot), Ok(Some(Secret::new("newer"))));
+        // One that a keyring that was closed kept is not newer because it opens again.
+        entry.set_password("older").unwrap();
+        assert_eq!(store.load(&slot), Ok(Some(Secret::new("newer"))));
+        lock.save(&Secret::new("newest")).unwrap();
+        assert_eq!(store.load(&slot), Ok(Some(Secret::new("newest"))));
+        assert_eq!(files.load(&slot), Ok(None));
     }
 
     /// T5

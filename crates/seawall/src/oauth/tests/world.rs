@@ -27,11 +27,17 @@ pub(super) struct Seen {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: String,
+    query: Vec<(String, String)>,
 }
 
 impl Seen {
     pub(super) fn field(&self, name: &str) -> &str {
         self.fields.get(name).map_or("", String::as_str)
+    }
+
+    /// The query as it was sent.
+    pub(super) fn query(&self) -> Vec<(String, String)> {
+        self.query.clone()
     }
 
     pub(super) fn header(&self, name: &str) -> &str {
@@ -103,6 +109,7 @@ pub(super) struct State {
     pub(super) redirect: Vec<(String, String)>,
     pub(super) accepted: Vec<String>,
     pub(super) issued: u32,
+    pub(super) nonces: u32,
     pub(super) registered: Value,
     pub(super) token: Value,
     code_challenge: String,
@@ -173,7 +180,8 @@ impl Running {
 
     pub(super) async fn call_at(&self, oauth: &OAuth, url: &Url) -> Result<u16, AuthError> {
         let method = Method::POST;
-        for refusals in 0.. {
+        let mut refusals = 0;
+        for _ in 0..20 {
             let credentials = oauth.credentials(&method, url).await?;
             let mut request = self.http.request(method.clone(), url).unwrap().body("{}");
             for (name, value) in credentials.iter().flat_map(|found| &found.headers) {
@@ -191,11 +199,13 @@ impl Running {
                 used: credentials.map(|credentials| credentials.generation),
                 refusals,
             };
-            if oauth.refused(refusal).await? == Verdict::GiveUp {
-                return Ok(answer.status.as_u16());
+            match oauth.refused(refusal).await? {
+                Verdict::Retry => refusals += 1,
+                Verdict::Amend => {}
+                Verdict::GiveUp => return Ok(answer.status.as_u16()),
             }
         }
-        unreachable!()
+        panic!("it would go on for ever")
     }
 
     /// The requests of a path, oldest first.
@@ -235,6 +245,7 @@ impl State {
             redirect: Vec::new(),
             accepted: Vec::new(),
             issued: 0,
+            nonces: 0,
             registered: json!({ "client_id": "registered" }),
             token: json!({ "token_type": "Bearer", "expires_in": 3600 }),
             code_challenge: String::new(),
@@ -365,5 +376,6 @@ fn parse(head: &str, body: &str) -> Option<Seen> {
             .collect(),
         headers,
         body: body.to_owned(),
+        query: url.query_pairs().into_owned().collect(),
     })
 }

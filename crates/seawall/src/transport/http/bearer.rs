@@ -8,6 +8,7 @@ use http::{HeaderValue, Method};
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use crate::config::Secret;
 use crate::web::{AuthError, Authorize, Boxed, Credentials, Refusal, Verdict};
 
 /// A bearer token, resolved again once when it is refused.
@@ -91,6 +92,10 @@ impl Authorize for StaticBearer {
 
     fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
         Box::pin(std::future::ready(Ok(self.verdict(&refusal))))
+    }
+
+    fn secrets(&self) -> Vec<Secret> {
+        vec![Secret::new(self.current().token.expose_secret())]
     }
 }
 

@@ -45,7 +45,7 @@ impl Link {
     ) -> Result<Response, End> {
         let mut sending = Sending { outgoing, control };
         let mut redirects = 0;
-        let mut refusals = 0;
+        let (mut refusals, mut again) = (0, 0);
         loop {
             let credentials = match &self.config.authorizer {
                 Some(authorizer) => authorizer
@@ -66,7 +66,7 @@ impl Link {
                 continue;
             }
             if matches!(status.as_u16(), 401 | 403)
-                && refusals < MAX_REFUSALS
+                && again < MAX_REFUSALS
                 && let Some(authorizer) = &self.config.authorizer
             {
                 let refusal = Refusal {
@@ -77,9 +77,14 @@ impl Link {
                     used: credentials.map(|credentials| credentials.generation),
                     refusals,
                 };
-                refusals += 1;
-                if authorizer.refused(refusal).await.map_err(End::Auth)? == Verdict::Retry {
-                    continue;
+                again += 1;
+                match authorizer.refused(refusal).await.map_err(End::Auth)? {
+                    Verdict::Retry => {
+                        refusals += 1;
+                        continue;
+                    }
+                    Verdict::Amend => continue,
+                    Verdict::GiveUp => {}
                 }
             }
             return Ok(response);

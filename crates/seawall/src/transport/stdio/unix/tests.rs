@@ -4,8 +4,6 @@ mod end;
 mod host;
 #[cfg(target_os = "linux")]
 mod matrix;
-#[cfg(target_os = "linux")]
-mod namespace;
 mod start;
 
 use std::ffi::OsString;
