@@ -69,7 +69,10 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         let suite = Suite::new(place, client);
         match &request {
             Request::Sets { sets, write } => whole_sets(&suite, sets, *write),
-            Request::One { scenario, revision } => one(&suite, scenario, revision),
+            Request::One { scenario, revision } => {
+                let floors = Floors::read(&tree::root().join(FLOORS))?;
+                one(&suite, scenario, revision, floors.of(revision, scenario))
+            }
         }
     });
     match green {
@@ -173,6 +176,12 @@ fn tell_red(
     floors: &Floors,
 ) -> bool {
     let mut green = true;
+    for name in floors.absent(set, scenarios) {
+        green = false;
+        talk::say(format_args!(
+            "conformance: {set}: {name}: the suite has it no longer, or it was not read"
+        ));
+    }
     for Scenario { name, required } in scenarios {
         let floor = floors.of(set, name);
         let Some(seen) = seen.get(name) else { continue };
@@ -186,8 +195,13 @@ fn tell_red(
     green
 }
 
-/// Runs one scenario and says every check that did not pass; whether all did.
-fn one(suite: &Suite, scenario: &str, revision: &str) -> Result<bool, ConformanceError> {
+/// Runs one scenario and says every check that did not pass; whether it is green.
+fn one(
+    suite: &Suite,
+    scenario: &str,
+    revision: &str,
+    floor: Option<usize>,
+) -> Result<bool, ConformanceError> {
     let out = suite.run_one(scenario, revision)?;
     let seen = suite::read(&out, scenario)?;
     for trouble in &seen.troubles {
@@ -199,11 +213,9 @@ fn one(suite: &Suite, scenario: &str, revision: &str) -> Result<bool, Conformanc
         seen.different,
         seen.troubles.len()
     ));
-    if !seen.done {
-        talk::data(format_args!(
-            "the client did not get to its end: {}",
-            seen.talk
-        ));
+    let fault = table::fault(&seen, floor);
+    if let Some(fault) = &fault {
+        talk::data(fault);
     }
-    Ok(seen.troubles.is_empty() && seen.done)
+    Ok(fault.is_none())
 }

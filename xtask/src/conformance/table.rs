@@ -29,6 +29,14 @@ impl Floors {
         self.0.get(set)?.get(scenario).copied()
     }
 
+    /// What is held to something and is not among the scenarios: it would be green by not being run.
+    pub(super) fn absent<'f>(&'f self, set: &str, scenarios: &[Scenario]) -> Vec<&'f str> {
+        let held = self.0.get(set).into_iter().flat_map(BTreeMap::keys);
+        held.filter(|name| !scenarios.iter().any(|scenario| scenario.name == **name))
+            .map(String::as_str)
+            .collect()
+    }
+
     /// Holds later runs to what was seen, where that is green and more.
     pub(super) fn raise(&mut self, set: &str, seen: &BTreeMap<String, Seen>) {
         let floors = self.0.entry(set.to_owned()).or_default();

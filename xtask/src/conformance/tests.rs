@@ -156,6 +156,17 @@ fn floors_are_raised_by_what_is_green_and_never_lowered() {
 }
 
 #[test]
+fn a_scenario_that_is_held_to_something_cannot_be_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("passed.json");
+    std::fs::write(&path, r#"{"s": {"a": 2, "b": 1}, "t": {"c": 1}}"#).unwrap();
+    let floors = Floors::read(&path).unwrap();
+    assert_eq!(floors.absent("s", &[scenario("b", true)]), ["a"]);
+    let all = [scenario("a", true), scenario("b", false)];
+    assert!(floors.absent("s", &all).is_empty());
+}
+
+#[test]
 fn a_set_is_shown_as_a_table_between_its_marks() {
     let scenarios = [scenario("a", true), scenario("b", false)];
     let red = Seen {

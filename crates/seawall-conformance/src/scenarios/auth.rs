@@ -5,7 +5,7 @@ use seawall::oauth::{
     Assertion, ClientRegistration, Grant, HeadlessBrowser, IdentityProvider, OAuth, OAuthBuilder,
     SigningKey, StaticClient,
 };
-use seawall::{Arguments, HttpClient};
+use seawall::{Arguments, HttpClient, Obstacle};
 use std::sync::Arc;
 use url::Url;
 
@@ -37,8 +37,18 @@ pub(super) async fn run(settings: &Settings) -> Result<(), ScenarioError> {
     }
     match done {
         Ok(()) => Err(ScenarioError::NotRefused),
-        Err(_) => Ok(()),
+        Err(ScenarioError::Library(error)) if is_refusal(&error) => Ok(()),
+        // Whatever else went wrong is no refusal of ours.
+        Err(error) => Err(error),
     }
+}
+
+/// Whether it is the login that the library would not have.
+fn is_refusal(error: &seawall::Error) -> bool {
+    matches!(
+        error.obstacle(),
+        Some(Obstacle::Login | Obstacle::Authorization)
+    )
 }
 
 async fn call(settings: &Settings) -> Result<(), ScenarioError> {
