@@ -54,6 +54,8 @@ pub(crate) enum ErrorKind {
     Http(HttpClientError),
     /// A configured header is none: its name.
     Header(String),
+    /// A login was given for a server that is started as a process (K8).
+    LoginOverStdio,
     /// What the entry asks for is not built yet.
     NotBuilt(&'static str),
     /// Connecting needs a running tokio runtime with I/O and time.
@@ -87,6 +89,7 @@ impl Error {
             ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
             ErrorKind::UnusableSchema | ErrorKind::List { .. } => ErrorCode::InvalidResponse,
             ErrorKind::NotBuilt(_)
+            | ErrorKind::LoginOverStdio
             | ErrorKind::NoRuntime
             | ErrorKind::Http(_)
             | ErrorKind::Header(_) => ErrorCode::Configuration,
@@ -107,6 +110,7 @@ impl Error {
             | ErrorKind::StaleDeclaration
             | ErrorKind::UnusableSchema
             | ErrorKind::NotBuilt(_)
+            | ErrorKind::LoginOverStdio
             | ErrorKind::Http(_)
             | ErrorKind::Header(_)
             | ErrorKind::NoRuntime => Outcome::NotSent,
@@ -160,7 +164,7 @@ impl Error {
         match &*self.kind {
             ErrorKind::Connect { reason, .. } => reason.is_permanent(),
             ErrorKind::Call(CallError::Closed { reason, .. }) => reason.is_permanent(),
-            ErrorKind::NotBuilt(_) | ErrorKind::Project { .. } => true,
+            ErrorKind::NotBuilt(_) | ErrorKind::LoginOverStdio | ErrorKind::Project { .. } => true,
             _ => false,
         }
     }
@@ -230,6 +234,9 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::Http(error) => write!(f, "{error}"),
         ErrorKind::Header(name) => {
             write!(f, "the configured header \"{name}\" has a name or a value that an entry's header cannot have")
+        }
+        ErrorKind::LoginOverStdio => {
+            f.write_str("a login is for servers behind a URL; this entry starts a process, which is given credentials in `env`")
         }
         ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
         ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),

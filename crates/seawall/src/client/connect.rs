@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{
-    Binding, ClientConfig, CloseReason, Connection, Era, Step, Time, ToolsNeed,
+    Binding, ClientConfig, CloseReason, Connection, Era, Obstacle, Step, Time, ToolsNeed,
 };
 use seawall_proto::mcp::{Quarantined, Revision};
 use tokio::runtime::Handle as Runtime;
@@ -83,7 +83,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Authorises requests to a server behind a URL. A configured bearer token goes before it.
+    /// Authorises requests to a server behind a URL. A configured bearer token goes before it; with an entry that starts a
+    /// process, the connect is refused (K8).
     pub fn oauth(mut self, oauth: OAuth) -> Self {
         self.authorizer = Some(Arc::new(oauth));
         self
@@ -119,6 +120,9 @@ impl ClientBuilder {
         if !self.config.grant().is_empty() {
             // Accepting a grant without keeping it would give more than was granted.
             return Err(failed(ErrorKind::NotBuilt("`grant`")));
+        }
+        if self.authorizer.is_some() && matches!(self.config.endpoint(), Endpoint::Stdio(_)) {
+            return Err(failed(ErrorKind::LoginOverStdio));
         }
         let auto = self.config.protocol() == Protocol::Auto;
         let (era, pin) = match self.config.protocol() {
@@ -172,6 +176,13 @@ impl ClientBuilder {
         again: bool,
     ) -> Option<Spoken> {
         let over_http = matches!(self.config.endpoint(), Endpoint::Http(_));
+        if matches!(
+            reason.obstacle(),
+            Some(Obstacle::Login | Obstacle::Authorization)
+        ) {
+            // In no other era it would be authorised, and nobody is asked twice.
+            return None;
+        }
         if auto && self.era.is_some() && !again && !matches!(spoken.era, Era::Auto) {
             // What was remembered does not hold any longer.
             return Some(Spoken {

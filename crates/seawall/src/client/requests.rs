@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{CallId, Progress};
+use seawall_proto::connection::{CallError, CallId, Progress};
 use seawall_proto::framing::Kind;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
@@ -34,14 +34,14 @@ pub struct Request {
 enum Stage {
     Unsent {
         method: String,
-        params: Option<Json>,
+        params: Result<Option<Json>, CallError>,
     },
     Pending(CallId),
     Over(Outcome),
 }
 
 impl Request {
-    fn new(client: Client, method: String, params: Option<Json>) -> Self {
+    fn new(client: Client, method: String, params: Result<Option<Json>, CallError>) -> Self {
         Self {
             client,
             stage: Stage::Unsent { method, params },
@@ -62,7 +62,13 @@ impl Request {
         self
     }
 
-    fn begin(&self, method: String, params: Option<Json>) -> Result<CallId, Error> {
+    fn begin(
+        &self,
+        method: String,
+        params: Result<Option<Json>, CallError>,
+    ) -> Result<CallId, Error> {
+        let refused = |error| self.client.error(ErrorKind::Call(error));
+        let params = params.map_err(refused)?;
         let mut guard = self.client.handle.shared.lock();
         let now = guard.now();
         let begun = guard
@@ -70,7 +76,7 @@ impl Request {
             .connection
             .request(now, method, params, self.timeout);
         drop(guard);
-        begun.map_err(|error| self.client.error(ErrorKind::Call(error)))
+        begun.map_err(refused)
     }
 
     fn over(&mut self, result: Result<Json, Error>) -> Poll<Result<Json, Error>> {
@@ -161,7 +167,7 @@ impl Client {
     ///
     /// A modern connection adds its `_meta`; a `requestState` or `inputResponses` of the caller's is not for it to send.
     pub fn request(&self, method: impl Into<String>, params: Option<Json>) -> Request {
-        Request::new(self.clone(), method.into(), params)
+        Request::new(self.clone(), method.into(), Ok(params))
     }
 
     fn request_of(&self, method: &str, params: &serde_json::Value) -> Request {
@@ -210,7 +216,9 @@ impl Client {
             params.push_str(arguments.as_str());
         }
         params.push('}');
-        self.request("prompts/get", Json::check(params).ok())
+        // Both parts are JSON, so all that can be wrong with them together is that they nest too deep.
+        let params = Json::check(params).map_err(|_| CallError::ArgumentsTooDeep);
+        Request::new(self.clone(), "prompts/get".to_owned(), params.map(Some))
     }
 
     /// `completion/complete`; `params` is its parameters: `ref`, `argument`, `context`.
@@ -296,7 +304,8 @@ impl Client {
                 return Ok(gathered);
             };
             let text = next.string().ok_or_else(unusable)?.into_owned();
-            if !seen.insert(text) {
+            let empty = text.is_empty() && self.session().revision.is_legacy();
+            if empty || !seen.insert(text) {
                 return Err(unusable());
             }
             if gathered.pages >= limits.max_catalog_pages {
