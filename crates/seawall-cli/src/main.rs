@@ -59,8 +59,11 @@ fn refuse(error: &clap::Error) -> ExitCode {
         .any(|arg| arg == "--json");
     if wants_json {
         let rendered = error.render().to_string();
-        let message = rendered.lines().next().unwrap_or_default();
-        let message = message.strip_prefix("error: ").unwrap_or(message);
+        // What is missing stands on lines of its own, before the first empty one.
+        let lines = rendered.lines().map(str::trim);
+        let message: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        let message = message.join(" ");
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
         let mut printer = Settings::json_only().printer();
         printer.json(&ErrorReport::usage(message));
     }

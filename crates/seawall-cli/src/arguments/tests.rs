@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::build;
+use super::{build, nearest};
 
 fn built(schema: &Value, pairs: &[&str]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
@@ -257,4 +257,42 @@ fn schema_that_refers_to_itself_is_finite_work() {
     assert_eq!(built(&knot, &["x=1"]), r#"{"x":[[[[[1]]]]]}"#);
     let knot = json!({"properties": {"x": {"$ref": "#/properties/x"}}});
     assert_eq!(built(&knot, &["x=1"]), r#"{"x":1}"#);
+}
+
+#[test]
+fn a_number_has_nothing_beside_it() {
+    let schema = with(&json!({"n": {"type": "number"}, "t": {"type": ["number", "string"]}}));
+    for text in [
+        "3 ", " 3", "3\n", "\"3\"", "[3]", "+3", "0x3", "inf", "NaN", "true", "",
+    ] {
+        assert!(
+            built(&schema, &[&format!("n={text}")]).starts_with("error: `n` takes a number"),
+            "{text:?}"
+        );
+    }
+    assert_eq!(built(&schema, &["t=3 ", "n=-3"]), r#"{"t":"3 ","n":-3}"#);
+}
+
+#[test]
+fn declared_name_with_dots_wins() {
+    let integer = json!({"type": "integer"});
+    let schema = with(&json!({
+        "a": {"type": "object"},
+        "a.b": integer,
+        "c": {"type": "object"},
+        "c.d": {"type": "object", "properties": {"e": integer}},
+    }));
+    assert_eq!(
+        built(&schema, &["a.b=1", "a.x=2"]),
+        r#"{"a.b":1,"a":{"x":2}}"#
+    );
+    assert_eq!(built(&schema, &["c.d.e=1"]), r#"{"c.d":{"e":1}}"#);
+}
+
+#[test]
+fn nearest_name_is_the_one_most_alike() {
+    let names = ["limits", "limit", "query"].map(str::to_owned);
+    assert_eq!(nearest(&names, "limi").as_deref(), Some("limit"));
+    assert_eq!(nearest(&names, "qeury").as_deref(), Some("query"));
+    assert_eq!(nearest(&names, "zzzzz"), None);
 }

@@ -181,11 +181,8 @@ fn as_kind(kind: &Kind, text: &str) -> Option<Node> {
     }
 }
 
-/// A JSON number, kept as it was written; one that no f64 can hold is none.
+/// A JSON number and nothing beside it, kept as it was written; one that no f64 can hold is none.
 fn number(text: &str) -> Option<Node> {
-    if !text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-        return None;
-    }
     let raw: &RawValue = serde_json::from_str(text).ok()?;
     let finite = raw.get().parse::<f64>().is_ok_and(f64::is_finite);
     (finite && raw.get() == text).then(|| Node::Raw(text.to_owned()))

@@ -224,8 +224,11 @@ impl Printer {
             // What servers say, or ask, is written meanwhile, and may be stuck where nobody reads it.
             talk::say(line);
         } else {
-            // Nobody is left to tell that stderr is gone.
-            let _ = writeln!(self.stderr, "{line}");
+            let stderr = &mut self.stderr;
+            self.spinners.step_aside(|| {
+                // Nobody is left to tell that stderr is gone.
+                let _ = writeln!(stderr, "{line}");
+            });
         }
     }
 

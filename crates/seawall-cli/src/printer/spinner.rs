@@ -101,6 +101,15 @@ impl Spinners {
         Hushed(self.clone())
     }
 
+    /// Has a line written where the spinner is, and the spinner shown below it.
+    pub(super) fn step_aside(&self, write: impl FnOnce()) {
+        let shown = self.lock().bars.last().map(|(_, bar)| bar.clone());
+        match shown {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

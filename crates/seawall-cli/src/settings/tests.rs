@@ -55,3 +55,15 @@ fn spinner_is_for_terminals_without_json() {
         assert_eq!(settings.asker == Asker::Terminal, terminal);
     }
 }
+
+/// What servers say would tear the spinner apart.
+#[test]
+fn spinner_is_not_for_who_hears_servers() {
+    for (verbose, spinner) in [(0, true), (1, true), (2, false), (3, false)] {
+        let global = GlobalArgs {
+            verbose,
+            ..global(false)
+        };
+        assert_eq!(resolved(&global, &[], true).manner.spinner, spinner);
+    }
+}

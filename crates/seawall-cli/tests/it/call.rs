@@ -376,3 +376,37 @@ fn full_stdout_keeps_the_status_of_the_request() {
         assert_eq!(ended.code(), Some(status));
     }
 }
+
+#[test]
+fn empty_result_says_so() {
+    for result in [r#"{"content":[]}"#, r#"{"content":[],"isError":false}"#] {
+        let ran = Config::scripted(&answering(result))
+            .run(&["call", "mcp/s/t"])
+            .exits(0);
+        assert_eq!(ran.stdout, "[no content]\n");
+    }
+}
+
+#[test]
+fn unknown_block_is_cut() {
+    let block = json!({"type": "hologram", "data": "x".repeat(5_000)});
+    let result = json!({"content": [block]}).to_string();
+    let ran = Config::scripted(&answering(&result))
+        .run(&["call", "mcp/s/t"])
+        .exits(0);
+    assert!(ran.stdout.ends_with("x…]\n"), "{ran:?}");
+    assert!((2_048..2_200).contains(&ran.stdout.len()), "{ran:?}");
+}
+
+/// O1: what the entry asks for and Seawall does not do is a matter of the configuration, whichever command finds out.
+#[test]
+fn entry_that_asks_for_too_much_is_status_2() {
+    let config = Config::scripted_with(&Script::plain(), &json!({"grant": ["proc:spawn:mcp/s"]}));
+    for args in [&["call", "mcp/s/echo"][..], &["tools"], &["doctor"]] {
+        config.run(args).exits(2);
+        let ran = config.run(&[args, &["--json"]].concat()).exits(2);
+        let error = ran.json();
+        let error = error.get(0).unwrap_or(&error)["error"].clone();
+        assert_eq!(error["code"], "configuration", "{ran:?}");
+    }
+}

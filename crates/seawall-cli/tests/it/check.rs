@@ -98,3 +98,30 @@ fn missing_or_broken_file_is_status_2() {
         .exits(2);
     assert!(ran.stderr.contains(":2:"), "{ran:?}");
 }
+
+/// BEHAVIOUR K1: a key of another host's that means nothing here is one warning, and no failure.
+#[test]
+fn warnings_are_told_and_are_no_failure() {
+    let config = Config::of(&[("a", json!({"command": "x", "colour": "blue"}))]);
+    let ran = config.run(&["check"]).exits(0);
+    assert_eq!(ran.stderr.matches("warning: ").count(), 1, "{ran:?}");
+    assert!(ran.stderr.contains("colour"), "{ran:?}");
+}
+
+/// A command line that cannot be meant is told whole, in JSON too.
+#[test]
+fn usage_error_in_json_names_what_is_missing() {
+    for (args, words) in [
+        (&["call", "--json"][..], "<FLOW>"),
+        (&["--json", "nonsense"], "nonsense"),
+        (
+            &["call", "mcp/a/t", "--json", "--timeout", "0"],
+            "--timeout",
+        ),
+    ] {
+        let error = run(args).exits(2).json()["error"].take();
+        assert_eq!(error["code"], "configuration");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains(words), "{message}");
+    }
+}

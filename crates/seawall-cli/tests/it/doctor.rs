@@ -213,3 +213,21 @@ fn server_without_tools_is_healthy() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn last_words_are_few() {
+    let words: String = (1..=7).map(|at| format!("word {at}\n")).collect();
+    let config = Config::scripted(&Script::new().stderr(words).exit(1));
+    let ran = config.run(&["doctor"]);
+    let shown: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once("| "))
+        .map(|(_, word)| word)
+        .collect();
+    assert_eq!(
+        shown,
+        ["word 3", "word 4", "word 5", "word 6", "word 7"],
+        "{ran:?}"
+    );
+}

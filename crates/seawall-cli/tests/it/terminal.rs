@@ -247,3 +247,20 @@ fn roots_are_told_without_a_terminal() {
     let file = record.to_str().expect("a UTF-8 path");
     config.run(&["tools", "--root", file]).exits(2);
 }
+
+#[test]
+fn a_word_does_not_tear_the_spinner_apart() {
+    let script = Script::new()
+        .sleep(Duration::from_millis(500))
+        .serve(Serve::new().tools(["t"]));
+    let config = Config::scripted(&script);
+    let terminal = Terminal::open();
+    finish(terminal.run(&config, &["call", "mcp/s/t", "-v"], None)).exits(0);
+    terminal.wait_for("connected to s");
+    let screen = terminal.screen();
+    let (before, _) = screen.split_once("connected to s").expect("it is there");
+    assert!(before.contains("connecting to s"), "no spinner: {screen:?}");
+    // The line was cleared since the spinner was drawn.
+    let line = before.rsplit("\u{1b}[2K").next().unwrap_or_default();
+    assert!(!line.contains("connecting to s"), "{screen:?}");
+}

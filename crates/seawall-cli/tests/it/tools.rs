@@ -1,5 +1,7 @@
 //! `seawall tools`.
 
+use std::time::Duration;
+
 use seawall_testkit::{Script, Serve};
 use serde_json::{Value, json};
 
@@ -99,4 +101,62 @@ fn server_without_tools_has_none() {
     );
     let ran = config.run(&["call", "mcp/s/t"]).exits(3);
     assert!(ran.stderr.contains("declares no tools"), "{ran:?}");
+}
+
+#[test]
+fn first_line_of_what_a_server_says_stands_for_the_rest() {
+    let tool =
+        json!({"name": "t", "description": "First.\nSecond.", "inputSchema": {"type": "object"}});
+    let config = Config::scripted(&Script::new().serve(Serve::new().page([tool.to_string()])));
+    let plain = config.run(&["tools"]).exits(0).stdout;
+    assert!(
+        plain.contains("First.") && !plain.contains("Second."),
+        "{plain}"
+    );
+    let whole = config.run(&["tools", "-v"]).exits(0).stdout;
+    assert!(
+        whole.contains("First.") && whole.contains("Second."),
+        "{whole}"
+    );
+}
+
+/// However long each takes, the order is that of the configuration, or of the command line; no server comes twice.
+#[test]
+fn servers_keep_their_order_and_come_once() {
+    let slow = Script::new()
+        .sleep(Duration::from_millis(400))
+        .serve(Serve::new().tools(["t"]));
+    let quick = Script::new().serve(Serve::new().tools(["t"]));
+    let config = Config::of(&[
+        ("a-slow", slow.server().entry()),
+        ("b-quick", quick.server().entry()),
+    ]);
+    let listed = |args: &[&str], key: &str| -> Vec<String> {
+        let json = config.run(args).exits(0).json();
+        let servers = json.as_array().expect("an array").iter();
+        servers
+            .map(|one| one[key].as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        listed(&["tools", "--json"], "name"),
+        ["mcp/a-slow/t", "mcp/b-quick/t"]
+    );
+    assert_eq!(
+        listed(&["doctor", "--json"], "server"),
+        ["a-slow", "b-quick"]
+    );
+    let named = ["doctor", "--json", "b-quick", "a-slow", "b-quick"];
+    assert_eq!(listed(&named, "server"), ["b-quick", "a-slow"]);
+}
+
+#[test]
+fn flow_without_a_tool_is_status_2() {
+    for flow in ["mcp/demo/", "mcp/demo", "mcp", ""] {
+        let ran = run(&["call", flow, "--demo"]).exits(2);
+        assert!(
+            ran.stderr.contains("is the flow of no configured server"),
+            "{ran:?}"
+        );
+    }
 }

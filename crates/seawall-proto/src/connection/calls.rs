@@ -32,17 +32,15 @@ impl Connection {
         &mut self,
         now: Time,
         tool: &str,
-        arguments: &Json,
+        arguments: impl Into<Json>,
         timeout: Option<Duration>,
     ) -> Result<CallId, CallError> {
+        let arguments = arguments.into();
         let catalog = self.open_catalog()?;
         let tool = catalog.get(tool).ok_or(CallError::UnknownTool)?;
         let name = tool.name_json().clone();
-        self.check_params(arguments, ARGUMENTS_DEPTH)?;
-        let request = Request::Tool {
-            name,
-            arguments: arguments.clone(),
-        };
+        self.check_params(&arguments, ARGUMENTS_DEPTH)?;
+        let request = Request::Tool { name, arguments };
         self.begin(now, request, Subject::Tool, timeout)
     }
 

@@ -25,6 +25,13 @@ pub struct Json {
     depth: Option<usize>,
 }
 
+impl From<&Json> for Json {
+    /// Another handle on the same text.
+    fn from(json: &Json) -> Self {
+        json.clone()
+    }
+}
+
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

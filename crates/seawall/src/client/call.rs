@@ -136,7 +136,7 @@ impl Call {
         let alone = state.connection.is_idle_out() && state.connection.pending_calls() == 0;
         let begun = state
             .connection
-            .call(now, flow.tool(), &arguments, self.timeout);
+            .call(now, flow.tool(), arguments, self.timeout);
         if alone {
             // Nothing else is under way, so the request is written here and the driver is spared a turn. Otherwise the
             // driver writes what gathered in one go.

@@ -193,11 +193,7 @@ impl Checkup {
         let unclosed_remedy = unclosed.map(|error| remedy::of_error(error, &place));
         let mut remedies: Vec<String> = unclosed_remedy.into_iter().collect();
         remedies.extend(remedy::of_found(&found, &place));
-        let (verdict, status) = match unclosed {
-            Some(error) => (Verdict::Failed, Status::of(error)),
-            None if found.quarantined.is_empty() => (Verdict::Healthy, Status::Done),
-            None => (Verdict::Degraded, Status::Unusable),
-        };
+        let (verdict, status) = verdict(unclosed, found.quarantined.len());
         Self {
             server: place.server,
             url: place.url,
@@ -272,6 +268,15 @@ impl Found {
     pub(super) fn near(&self) -> impl Iterator<Item = &Use> {
         let fails = |limit: &&Use| limit.option != KEPT_STDERR && limit.percent() >= NEAR_PERCENT;
         self.limits.iter().filter(fails)
+    }
+}
+
+/// How a server is that was connected to.
+fn verdict(unclosed: Option<&Error>, left_out: usize) -> (Verdict, Status) {
+    match (unclosed, left_out) {
+        (Some(error), _) => (Verdict::Failed, Status::of(error)),
+        (None, 0) => (Verdict::Healthy, Status::Done),
+        (None, _) => (Verdict::Degraded, Status::Unusable),
     }
 }
 
@@ -365,3 +370,6 @@ fn invisible_texts(catalog: &Catalog) -> Vec<Invisible> {
     });
     found.filter(|found| found.count > 0).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -261,8 +261,15 @@ impl StreamDriver {
         for (frame, message) in self.messages.drain(..) {
             state.connection.handle_message(now, &frame, message);
         }
-        while let Ok(Some(frame)) = self.decoder.next_frame() {
-            state.connection.handle_frame(now, &frame);
+        loop {
+            match self.decoder.next_frame() {
+                Ok(Some(frame)) => state.connection.handle_frame(now, &frame),
+                Ok(None) => break,
+                Err(FrameTooLong { limit }) => {
+                    state.close(CloseReason::FrameTooLong { limit });
+                    break;
+                }
+            }
         }
         state.close(reason);
         guard.release_by_driver();

@@ -34,7 +34,8 @@
 //!   (`setuid`), or not dumpable (`PR_SET_DUMPABLE`; agents that hold keys do that). It cannot be told from a stranger, so
 //!   it is not reported either; once seen, it is ended, or reported if it cannot be.
 //! - On other systems, every descendant outside the group.
-//! - Without `/proc`, whoever is left of the group after its leader exited is killed without being asked first.
+//! - Without `/proc`, or with that of another pid namespace (a sandbox that binds the outer one), every descendant outside
+//!   the group; and whoever is left of the group after its leader exited is killed without being asked first.
 //! - Without `/bin/sh` there is no watchdog: a host ended by SIGKILL leaves its children to notice the end of their stdin.
 //!   Without `grep` it does not find the mark.
 //! - On Windows the tree is ended by `taskkill /T`, which follows living parents only, and a host that is killed leaves

@@ -166,16 +166,18 @@ mod linux {
         }
     }
 
-    /// Everybody; `None` if the table is not to be had.
+    /// Everybody; `None` if the table is not to be had, or is one of another namespace: its numbers are others' here.
     pub(super) fn processes() -> Option<Vec<Process>> {
-        let me = i32::try_from(std::process::id()).ok()?;
-        let all: Vec<Process> = fs::read_dir("/proc")
+        let myself = fs::read_link("/proc/self").ok()?;
+        if myself.as_os_str() != std::process::id().to_string().as_str() {
+            return None;
+        }
+        let all = fs::read_dir("/proc")
             .ok()?
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
             .filter_map(Process::read)
             .collect();
-        // A table of another namespace is worse than none.
-        all.iter().any(|process| process.pid == me).then_some(all)
+        Some(all)
     }
 
     /// The living descendants of the group, of its leader, of the strays known before and of the `marked`, that are not

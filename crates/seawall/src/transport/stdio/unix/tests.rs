@@ -4,6 +4,8 @@ mod end;
 mod host;
 #[cfg(target_os = "linux")]
 mod matrix;
+#[cfg(target_os = "linux")]
+mod namespace;
 mod start;
 
 use std::ffi::OsString;

@@ -36,6 +36,17 @@ while read -r op token group start; do
 done
 exec 2>/dev/null
 
+end_groups() {
+    for entry in $live; do kill -s KILL -- "-${entry#*:}"; done
+}
+# Where there is no /proc, and where it is another namespace's, so that its numbers are others' here, nobody is looked for.
+self=
+read -r self rest <"/proc/self/stat"
+if [ "$self" != "$$" ]; then
+    end_groups
+    exit 0
+fi
+
 # Who carries the mark, as file names.
 marked() {
     [ -n "$mark" ] && grep -slF -e "$mark" /proc/[0-9]*/environ
@@ -74,7 +85,7 @@ while [ "$found" != ' ' ]; do
     strays="$strays$found"
 done
 
-for entry in $live; do kill -s KILL -- "-${entry#*:}"; done
+end_groups
 for entry in $strays; do
     # The number may be another's by now.
     look "${entry%:*}" && [ "$start" = "${entry#*:}" ] && kill -s KILL "${entry%:*}"

@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use super::super::watchdog::{self, Line};
 use super::*;
 
-const ROLE: &str = "SEAWALL_TEST_HOST";
+pub(super) const ROLE: &str = "SEAWALL_TEST_HOST";
+/// What has this binary play its role.
+pub(super) const ROLE_TEST: &str = "transport::stdio::unix::tests::host::role";
 
 /// A server that neither an end of stdin nor SIGTERM ends, with a child of its own.
 const STUBBORN: &str = "trap '' TERM HUP; sleep 60 & echo $!; while :; do sleep 1; done";
@@ -26,8 +28,13 @@ fn role() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
+    #[cfg(target_os = "linux")]
     if let Some(row) = role.strip_prefix(matrix::ROLE) {
         return matrix::be_host(row);
+    }
+    #[cfg(target_os = "linux")]
+    if role == namespace::ROLE {
+        return namespace::be_host();
     }
     run(async {
         let mut children = vec![start(STUBBORN)];
@@ -73,11 +80,7 @@ fn this_binary() -> std::path::PathBuf {
 pub(super) fn host(role: &str) -> (Child, Vec<i32>) {
     let mut command = Command::new(this_binary());
     command
-        .args([
-            "--exact",
-            "--nocapture",
-            "transport::stdio::unix::tests::host::role",
-        ])
+        .args(["--exact", "--nocapture", ROLE_TEST])
         .env(ROLE, role)
         .stdout(Stdio::piped());
     let mut host = command.spawn().unwrap();

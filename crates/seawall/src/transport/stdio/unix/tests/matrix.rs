@@ -107,14 +107,24 @@ fn carriers(mark: &str) -> Vec<i32> {
         .collect()
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing tells that an exec is over, and within it there is no environment"
+)]
 fn mark_of(pid: i32) -> String {
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
-    let environment = String::from_utf8(environment).unwrap();
-    let value = environment
-        .split('\0')
-        .find_map(|entry| entry.strip_prefix("SEAWALL_LAUNCH="))
-        .unwrap();
-    value.rsplit(',').next().unwrap().to_owned()
+    let until = Instant::now() + BOUND;
+    loop {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        let environment = String::from_utf8(environment).unwrap();
+        let value = environment
+            .split('\0')
+            .find_map(|entry| entry.strip_prefix("SEAWALL_LAUNCH="));
+        if let Some(value) = value {
+            return value.rsplit(',').next().unwrap().to_owned();
+        }
+        assert!(Instant::now() < until, "{pid} has no mark");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[expect(
