@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use seawall_proto::mcp::Revision;
 use secrecy::SecretString;
 
@@ -15,17 +15,6 @@ use crate::redact::Redactor;
 use crate::transport::http::{EventStreamHttp, HttpConfig, StaticBearer, StreamableHttp};
 use crate::transport::stdio;
 use crate::web::{Authorize, HttpClient};
-
-/// Headers that say where a message ends, or what its connection is for: HTTP's own, never an entry's.
-const FRAMING: [HeaderName; 7] = [
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::CONNECTION,
-    header::UPGRADE,
-    header::EXPECT,
-    header::TE,
-    header::TRAILER,
-];
 
 /// How messages go to a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,9 +104,6 @@ fn headers(entry: &NetworkConfig) -> Result<HeaderMap, ErrorKind> {
     for (name, value) in &entry.headers {
         let unusable = || ErrorKind::Header(name.clone());
         let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
-        if FRAMING.contains(&name) {
-            return Err(unusable());
-        }
         let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
         value.set_sensitive(true);
         headers.append(name, value);

@@ -12,7 +12,8 @@ use url::{Host, Url};
 use super::credentials::{is_credential_name, sayable, secret_of_variable, url_credentials};
 use super::findings::Findings;
 use super::names::{
-    is_header_name, is_header_value, is_name_prefix, is_server_id, is_variable_name,
+    is_framing_header, is_header_name, is_header_value, is_name_prefix, is_server_id,
+    is_variable_name,
 };
 use super::oauth;
 use super::problem::{Expected, ProblemKind, WarningKind};
@@ -358,6 +359,8 @@ impl Draft {
         for (name, value) in &self.headers {
             if !is_header_name(name) {
                 findings.problem("headers".to_owned(), ProblemKind::Header);
+            } else if is_framing_header(name) {
+                findings.problem(format!("headers.{name}"), ProblemKind::FramingHeader);
             } else if !is_header_value(value) {
                 findings.problem(format!("headers.{name}"), ProblemKind::Header);
             }

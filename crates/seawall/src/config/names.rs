@@ -35,6 +35,25 @@ pub(super) fn is_header_name(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
+/// Headers that say where a message ends or which connection it is on: they are HTTP's own, and one from elsewhere would
+/// garble it.
+const FRAMING_HEADERS: [&str; 7] = [
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "upgrade",
+    "expect",
+    "te",
+    "trailer",
+];
+
+/// Whether a header belongs to HTTP itself, so that no entry may say it.
+pub(super) fn is_framing_header(name: &str) -> bool {
+    FRAMING_HEADERS
+        .iter()
+        .any(|framing| name.eq_ignore_ascii_case(framing))
+}
+
 /// Whether a text can be a header's value: visible ASCII, blanks and tabs inside.
 pub(super) fn is_header_value(text: &str) -> bool {
     text.bytes()

@@ -356,6 +356,8 @@ findings! {
         VariableName = "variable_name", "not a variable's name";
         /// The name of a header is none, or its value cannot be sent.
         Header = "header", "not a header that HTTP can carry";
+        /// A header that is HTTP's own.
+        FramingHeader = "framing_header", "this header is HTTP's own; it says how a message travels";
         /// A variable is not set.
         UnsetVariable { /// The variable.
             name: String } = "unset_variable", "the variable {} is not set", Shown(.name);

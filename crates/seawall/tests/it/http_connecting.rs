@@ -209,25 +209,6 @@ async fn refused_handshakes() {
     }
 }
 
-/// K5: headers that say where a message ends are HTTP's own: an entry that sets one is refused, and nothing is sent.
-#[tokio::test]
-async fn headers_that_are_not_an_entrys() {
-    for (name, value) in [
-        ("Content-Length", "5"),
-        ("transfer-encoding", "chunked"),
-        ("connection", "upgrade"),
-    ] {
-        let peer = HttpPeer::start(|_, request| honest(Kind::Modern, request));
-        let error = refused(entry_of(&peer).header(name, value)).await;
-        assert_eq!(
-            verdict_of(&error),
-            (ErrorCode::Configuration, Outcome::NotSent, None)
-        );
-        assert!(error.message().contains(name), "{error}");
-        assert_eq!(peer.connections(), 0);
-    }
-}
-
 /// O1: any other status at the handshake, where no fallback helps.
 #[tokio::test]
 async fn handshakes_that_fail_by_status() {

@@ -476,3 +476,24 @@ fn builder_runs_the_same_checks() {
         1
     );
 }
+
+/// K5: headers that say where a message ends, or what its connection is for, are HTTP's own and never an entry's.
+#[test]
+fn headers_of_http_itself_are_refused() {
+    for name in [
+        "Content-Length",
+        "transfer-encoding",
+        "Connection",
+        "Upgrade",
+        "expect",
+        "TE",
+        "Trailer",
+    ] {
+        let built = ServerConfig::url("s", "https://example.com/mcp")
+            .header(name, "5")
+            .build();
+        let problems = built.expect_err("refused").to_string();
+        assert!(problems.contains(&format!("headers.{name}")), "{problems}");
+        assert!(problems.contains("HTTP's own"), "{problems}");
+    }
+}
