@@ -35,7 +35,10 @@ impl Console for Stdio<'_> {
     }
 
     async fn line(&mut self) -> Option<String> {
-        self.reader.line().await
+        let line = self.reader.line().await;
+        // More lines, as of a paste, were not typed in answer to what is asked next.
+        self.reader.forget();
+        line
     }
 
     fn width(&self) -> usize {

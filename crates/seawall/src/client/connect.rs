@@ -85,6 +85,9 @@ impl ClientBuilder {
 
     /// Authorises requests to a server behind a URL. A configured bearer token goes before it; with an entry that starts a
     /// process, the connect is refused (K8).
+    ///
+    /// A login that the connect itself comes upon is bounded as the handshake is, by `handshakeTimeoutMs`; for one at a
+    /// browser, log in before ([`OAuth::login`]).
     pub fn oauth(mut self, oauth: OAuth) -> Self {
         self.authorizer = Some(Arc::new(oauth));
         self

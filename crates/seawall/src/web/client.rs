@@ -54,6 +54,9 @@ pub enum HttpClientError {
     /// A root certificate is not one in PEM.
     #[error("a root certificate is not a PEM certificate")]
     RootCertificate(#[source] reqwest::Error),
+    /// What is given as root certificates holds none in PEM.
+    #[error("there is no PEM certificate among the root certificates")]
+    NoRootCertificate,
     /// The system's TLS or proxy settings cannot be used.
     #[error("the system's TLS or proxy settings cannot be used")]
     System(#[source] reqwest::Error),
@@ -197,9 +200,12 @@ impl HttpClientBuilder {
             .tcp_nodelay(true)
             .referer(false);
         for pem in &self.roots {
-            for root in reqwest::Certificate::from_pem_bundle(pem)
-                .map_err(HttpClientError::RootCertificate)?
-            {
+            let roots = reqwest::Certificate::from_pem_bundle(pem)
+                .map_err(HttpClientError::RootCertificate)?;
+            if roots.is_empty() {
+                return Err(HttpClientError::NoRootCertificate);
+            }
+            for root in roots {
                 builder = builder.add_root_certificate(root);
             }
         }
@@ -215,3 +221,6 @@ impl fmt::Debug for HttpClientBuilder {
         f.debug_struct("HttpClientBuilder").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
