@@ -118,9 +118,13 @@ pub(super) fn url_credentials(url: &Url) -> Vec<&'static str> {
     if !url.username().is_empty() || url.password().is_some() {
         found.push("url (user information)");
     }
+    let is_credential = |segment: &str| {
+        let decoded = percent_encoding::percent_decode_str(segment).decode_utf8_lossy();
+        looks_like_credential(segment) || looks_like_credential(&decoded)
+    };
     if url
         .path_segments()
-        .is_some_and(|mut segments| segments.any(looks_like_credential))
+        .is_some_and(|mut segments| segments.any(is_credential))
     {
         found.push("url (path)");
     }

@@ -153,12 +153,23 @@ impl<'a> Decoder<'a> {
                 });
             }
         }
-        let is_network = written.contains("url") && !written.contains("command");
-        let mut seen = BTreeSet::new();
         let defaults = self
             .defaults
             .map(|defaults| defaults.properties.as_slice())
             .unwrap_or_default();
+        // Where an entry has both, `transport` says which it is (K6).
+        let says_network = || {
+            let said = entry.properties.iter().chain(defaults);
+            let said = said.filter(|prop| own_name(prop) == "transport");
+            let mut said = said.filter_map(|prop| prop.value.as_string_lit());
+            said.next().is_some_and(|said| {
+                let mut known = TRANSPORTS.iter();
+                known.any(|(word, kind)| *word == said.value && *kind != Transport::Stdio)
+            })
+        };
+        let is_network =
+            written.contains("url") && (!written.contains("command") || says_network());
+        let mut seen = BTreeSet::new();
         for prop in defaults {
             let key = own_name(prop);
             let fits = if is_network {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use seawall_proto::limits::{Limits, MAX_LIMIT, MAX_TIMEOUT_MS};
 use url::{Host, Url};
 
-use super::credentials::{is_credential_name, sayable, secret_of_variable, url_credentials};
+use super::credentials::{
+    is_credential_name, looks_like_credential, sayable, secret_of_variable, url_credentials,
+};
 use super::findings::Findings;
 use super::names::{
     is_framing_header, is_header_name, is_header_value, is_name_prefix, is_server_id,
@@ -375,7 +377,9 @@ impl Draft {
         let headers = self
             .headers
             .iter()
-            .filter(|(name, value)| !value.is_empty() && is_credential_name(name))
+            .filter(|(name, value)| {
+                !value.is_empty() && (is_credential_name(name) || looks_like_credential(value))
+            })
             .map(|(name, _)| format!("headers.{name}"));
         let fields: Vec<String> = self
             .bearer_token_env

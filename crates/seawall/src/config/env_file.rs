@@ -7,7 +7,7 @@ use super::names::is_plain_variable_name;
 /// Reads the lines of an `envFile`: blank ones and `#` comments are skipped, `export` before a name too.
 ///
 /// Single quotes keep a value as it is, double quotes know `\n`, `\r`, `\t`, `\"` and `\\`; an unquoted value ends
-/// before ` #`. Nothing is replaced in values.
+/// before a blank and `#`. Nothing is replaced in values.
 ///
 /// # Errors
 ///
@@ -37,18 +37,26 @@ fn variable(line: &str) -> Option<(String, String)> {
     if !is_plain_variable_name(name) {
         return None;
     }
-    let value = value.trim();
-    let value = match value.chars().next() {
-        Some('\'') => quoted(value, '\'')?,
-        Some('"') => quoted(value, '"')?,
-        _ => value
-            .split(" #")
-            .next()
-            .unwrap_or_default()
-            .trim_end()
-            .to_owned(),
+    let value = match value.trim_start().chars().next() {
+        Some('\'') => quoted(value.trim_start(), '\'')?,
+        Some('"') => quoted(value.trim_start(), '"')?,
+        _ => unquoted(value).to_owned(),
     };
     Some((name.to_owned(), value))
+}
+
+/// The value that follows `=`, up to a `#` after a blank.
+fn unquoted(text: &str) -> &str {
+    let comment = text
+        .match_indices([' ', '\t'])
+        .map(|(blank, _)| blank)
+        .find(|blank| {
+            text.get(blank + 1..)
+                .is_some_and(|rest| rest.starts_with('#'))
+        });
+    text.get(..comment.unwrap_or(text.len()))
+        .unwrap_or_default()
+        .trim()
 }
 
 /// The value between two quotes; what follows may only be a comment.

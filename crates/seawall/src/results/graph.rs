@@ -312,10 +312,13 @@ impl<'a> Places<'a> {
     ) -> Result<Vec<&'a Value>, UnusableSchema> {
         let base = self.bases.get(&std::ptr::from_ref(from)).copied();
         let (url, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if fragment.contains('#') {
+            return Err(UnusableSchema::Reference);
+        }
         let url = self.join(base.unwrap_or_default(), url)?;
         let mut targets = Vec::new();
         if fragment.is_empty() || fragment.starts_with('/') {
-            let pointer = percent_decoded(fragment)?;
+            let pointer = pointer(fragment)?;
             let root = self.roots.get(&url);
             targets.extend(root.and_then(|root| root.pointer(&pointer)));
         }
@@ -346,15 +349,26 @@ impl<'a> Places<'a> {
     }
 }
 
-fn percent_decoded(fragment: &str) -> Result<String, UnusableSchema> {
+/// The JSON Pointer of a fragment. Readers agree on well-formed ones (RFC 6901, sections 3 and 6); what only looks like an
+/// escape each reads in its own way, and is refused.
+fn pointer(fragment: &str) -> Result<String, UnusableSchema> {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment;
     while let Some((before, after)) = rest.split_once('%') {
         bytes.extend_from_slice(before.as_bytes());
-        let hex = after.get(..2).ok_or(UnusableSchema::Reference)?;
+        let hex = after
+            .get(..2)
+            .filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .ok_or(UnusableSchema::Reference)?;
         bytes.push(u8::from_str_radix(hex, 16).map_err(|_| UnusableSchema::Reference)?);
         rest = after.get(2..).unwrap_or_default();
     }
     bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).map_err(|_| UnusableSchema::Reference)
+    let pointer = String::from_utf8(bytes).map_err(|_| UnusableSchema::Reference)?;
+    let mut after_tildes = pointer.split('~').skip(1);
+    if after_tildes.all(|after| after.starts_with(['0', '1'])) {
+        Ok(pointer)
+    } else {
+        Err(UnusableSchema::Reference)
+    }
 }

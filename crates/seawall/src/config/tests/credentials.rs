@@ -108,6 +108,7 @@ fn cleartext_credential_is_one_warning() {
         "ws://u:hunter22@h/",
         "http://h/?api_key=hunter22",
         "http://h/sk-0123456789abcdef/mcp",
+        "http://h/sk%2D0123456789abcdef/mcp",
     ] {
         let checked = check_text(&at_url(url, ""));
         assert_eq!(checked.problems, []);
@@ -118,6 +119,18 @@ fn cleartext_credential_is_one_warning() {
             "{said}"
         );
     }
+}
+
+/// K10: a header's credential is told by its form too.
+#[test]
+fn cleartext_credential_of_any_header_is_warned_of() {
+    let mut world = world();
+    world.variables.insert("PAT", PAT);
+    let text = at_url("http://h/", r#", "headers": {"X-Other": "${PAT}"}"#);
+    let warnings = check_in(&world, &text).warnings;
+    let said: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("headers.X-Other") && !said[0].contains(PAT));
 }
 
 /// K10: loopback in all its forms, encryption, and no credential: no warning.

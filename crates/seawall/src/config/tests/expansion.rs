@@ -72,7 +72,7 @@ fn array_leaves_args_alone() {
 #[test]
 fn env_file_is_read_through_the_caller() {
     let mut world = world();
-    let file = "# c\n\nexport A=1\nB='x ${SET}' # c\nC=\"y\\n\\\"z\\\"\"\r\nD = plain # c\nE=\n";
+    let file = "# c\n\nexport A=1\nB='x ${SET}' # c\nC=\"y\\n\\\"z\\\"\"\r\nD = plain # c\nE=\nF= # c\nG=a#b\t# c\n";
     world.files.insert(PathBuf::from("/ws/project/.env"), file);
     let text = r#"{"servers": {"a": {"command": "c", "envFile": "${workspaceFolder}/.env", "env": {"A": "own"}}}}"#;
     let servers = check_in(&world, text).into_servers().unwrap();
@@ -88,7 +88,9 @@ fn env_file_is_read_through_the_caller() {
             ("B", "x ${SET}"),
             ("C", "y\n\"z\""),
             ("D", "plain"),
-            ("E", "")
+            ("E", ""),
+            ("F", ""),
+            ("G", "a#b")
         ]
     );
     // It is a word of the maps.

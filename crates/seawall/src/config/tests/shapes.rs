@@ -283,6 +283,20 @@ fn defaults_fill_what_entries_leave_open() {
     );
 }
 
+/// K1, K6: an entry with both a program and a URL gets the defaults of the one that its `transport` says.
+#[test]
+fn defaults_fit_what_the_transport_says() {
+    let file = |transport: &str| {
+        format!(
+            r#"{{"mcpServers": {{"a": {{"command": "c", "url": "https://h/", "type": "{transport}"}}}},
+                "defaults": {{"env": {{"A": "1"}}, "bearerTokenEnv": "TOKEN"}}}}"#
+        )
+    };
+    let remote = server(&file("streamable-http"));
+    assert!(network(&remote).bearer_token.is_some());
+    assert_eq!(stdio(&server(&file("stdio"))).env["A"], "1");
+}
+
 /// K1: an entry's identity is no default; a `defaults` that is no object is refused.
 #[test]
 fn bad_defaults_are_problems() {

@@ -63,6 +63,32 @@ fn ladders_of_references_on_one_value() {
     assert_eq!(outcome(&schema, "1"), Err(UnusableSchema::TooComplex));
 }
 
+/// S11: a reference that the library follows elsewhere than the count of its work does is refused.
+#[test]
+fn references_that_two_readers_follow_apart() {
+    let bomb = ladder(40, |next| {
+        format!(r#"{{"items":{next},"contains":{next}}}"#)
+    });
+    let defs = bomb.split_once(r#""$defs":{"#).unwrap().1;
+    for (reference, harmless, hidden) in [
+        ("#/$defs/~~1", "~/", "~~1"),
+        ("#/$defs/~~0", "~~", "~~0"),
+        ("#/$defs/%7E~1", "~/", "~~1"),
+        ("#/$defs/%+1", "\\u0001", "%+1"),
+    ] {
+        let schema = format!(
+            r##"{{"$ref":"{reference}","$defs":{{"{harmless}":{{}},"{hidden}":{{"$ref":"#/$defs/n0"}},{defs}"##
+        );
+        let outcome = outcome(&schema, &nested("[", "]", 40));
+        assert_eq!(outcome, Err(UnusableSchema::Reference), "{reference}");
+    }
+    let schema = format!(
+        r###"{{"$schema":"http://json-schema.org/draft-07/schema#","$id":"http://a.example/r","allOf":[{{"$ref":"r##/$defs/n0"}}],"definitions":{{"x":{{"$id":"##/$defs/n0"}}}},"$defs":{{{defs}"###
+    );
+    let outcome = outcome(&schema, &nested("[", "]", 40));
+    assert_eq!(outcome, Err(UnusableSchema::Reference));
+}
+
 #[test]
 fn ladders_of_references_down_a_value() {
     let schema = ladder(60, |next| {
