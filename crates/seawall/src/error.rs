@@ -48,6 +48,8 @@ pub(crate) enum ErrorKind {
     UnusableSchema,
     /// The child could not be reaped (T1).
     Unreaped(NotReaped),
+    /// The tool list could not be read again.
+    Refresh(CloseReason),
     /// A list other than that of the tools cannot be used, or is longer than its bound.
     List { limit: Option<usize> },
     /// The way to the web cannot be opened.
@@ -58,6 +60,10 @@ pub(crate) enum ErrorKind {
     LoginOverStdio,
     /// What the entry asks for is not built yet.
     NotBuilt(&'static str),
+    /// The host is not connected to the server; this is how it stands.
+    NotUp(&'static str),
+    /// No server of the host offers the flow.
+    NoSuchFlow,
     /// Connecting needs a running tokio runtime with I/O and time.
     NoRuntime,
 }
@@ -83,6 +89,9 @@ impl Error {
             ErrorKind::Spawn(_) => ErrorCode::SpawnFailed,
             ErrorKind::Connect { reason, .. } => reason.code(),
             ErrorKind::Call(error) => error.code(),
+            ErrorKind::Refresh(reason) => reason.code(),
+            ErrorKind::NotUp(_) => ErrorCode::ConnectionClosed,
+            ErrorKind::NoSuchFlow => ErrorCode::ToolNotFound,
             ErrorKind::Abandoned(_) | ErrorKind::Over(_) | ErrorKind::Unreaped(_) => {
                 ErrorCode::ConnectionClosed
             }
@@ -106,6 +115,11 @@ impl Error {
             ErrorKind::Call(error) => error.outcome(),
             ErrorKind::Project { .. } | ErrorKind::List { .. } => Outcome::Answered,
             ErrorKind::Unreaped(_) => Outcome::NoResponse,
+            ErrorKind::Refresh(reason) => match reason.code() {
+                ErrorCode::InvalidResponse => Outcome::Answered,
+                _ if reason.json_rpc_code().is_some() => Outcome::ErrorResponse,
+                _ => Outcome::NoResponse,
+            },
             ErrorKind::Spawn(_)
             | ErrorKind::StaleDeclaration
             | ErrorKind::UnusableSchema
@@ -113,6 +127,8 @@ impl Error {
             | ErrorKind::LoginOverStdio
             | ErrorKind::Http(_)
             | ErrorKind::Header(_)
+            | ErrorKind::NotUp(_)
+            | ErrorKind::NoSuchFlow
             | ErrorKind::NoRuntime => Outcome::NotSent,
         }
     }
@@ -238,6 +254,9 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::LoginOverStdio => {
             f.write_str("a login is for servers behind a URL; this entry starts a process, which is given credentials in `env`")
         }
+        ErrorKind::Refresh(reason) => write!(f, "its tool list could not be read again: {reason}"),
+        ErrorKind::NotUp(standing) => write!(f, "it is not connected: it is {standing}; nothing was sent"),
+        ErrorKind::NoSuchFlow => f.write_str("no server offers this flow; nothing was sent"),
         ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
         ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),
     }
@@ -245,7 +264,9 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MCP server \"{}\": ", self.server)?;
+        if !matches!(*self.kind, ErrorKind::NoSuchFlow) {
+            write!(f, "MCP server \"{}\": ", self.server)?;
+        }
         write_kind(&self.kind, f)
     }
 }

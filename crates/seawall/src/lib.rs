@@ -30,6 +30,7 @@
 //! ```
 //!
 //! * [`Client`] is one connection; it clones for nothing, and its last drop leaves no process behind.
+//! * [`Host`] is many of them, each with an owner, and what they offer together ([`host`]).
 //! * [`config`] reads the configuration files of Seawall and of other hosts, purely.
 //! * [`limits`] are the bounds on a server, with their defaults.
 //! * [`events`] shows what a server says beside the protocol, redacted ([`redact`]), to an observer that asks for it.
@@ -40,10 +41,12 @@ pub mod config;
 mod error;
 pub mod events;
 pub mod flows;
+pub mod host;
 pub mod inputs;
 pub mod oauth;
 pub mod redact;
 pub mod results;
+mod supervisor;
 mod transport;
 mod web;
 
@@ -54,6 +57,7 @@ pub use config::ServerConfig;
 pub use error::Error;
 pub use events::{Diagnostic, Hidden, LogLevel, Observer};
 pub use flows::Flow;
+pub use host::{Host, HostBuilder, HostError};
 pub use seawall_proto::connection::{
     Change, Obstacle, Progress, RevisionRefusal, Session, Stats, Step,
 };

@@ -108,6 +108,13 @@ impl Connection {
         self.begin_relist(now, false);
     }
 
+    /// Whether [`relist`](Self::relist) would begin: the session is ready, and neither is its list being read nor the
+    /// session itself made anew.
+    #[must_use]
+    pub fn may_relist(&self) -> bool {
+        matches!(&self.stage, Stage::Ready(ready) if matches!(ready.under, Under::Nothing))
+    }
+
     /// Reads the list again whose session was lost while it was read.
     pub(super) fn relist_anew(&mut self, now: Time) {
         self.begin_relist(now, true);

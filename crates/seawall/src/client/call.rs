@@ -117,7 +117,7 @@ impl Call {
         let failed = |error| self.client.error(ErrorKind::Call(error));
         let found = self
             .position
-            .and_then(|position| Some((position, self.client.handle.flows.get(position)?)));
+            .and_then(|position| Some((position, self.client.offer.flows.get(position)?)));
         let Some((position, flow)) = found else {
             return Err(failed(CallError::UnknownTool));
         };

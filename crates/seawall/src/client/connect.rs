@@ -1,6 +1,6 @@
 //! A connect: which way to the server, in which order, and the handle at its end.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{
@@ -15,7 +15,9 @@ use tracing::Instrument;
 use super::driver::Core;
 use super::driver::exchange::ExchangeDriver;
 use super::driver::stream::StreamDriver;
+use super::launches::Launches;
 use super::link::{Link, Opened, Sink, Tree};
+use super::offer::Offer;
 use super::open::{Dialect, Way, open};
 use super::report::{EraSource, Transport};
 use super::secrets::Secrets;
@@ -25,7 +27,6 @@ use super::{Client, Handle};
 use crate::config::{Endpoint, Protocol, ServerConfig};
 use crate::error::{Error, ErrorKind};
 use crate::events::{Diagnostic, Observer};
-use crate::flows::project;
 use crate::inputs::Suppliers;
 use crate::oauth::OAuth;
 use crate::transport::stdio::NotReaped;
@@ -41,6 +42,7 @@ pub struct ClientBuilder {
     pub(super) authorizer: Option<Arc<dyn Authorize>>,
     tools: ToolsNeed,
     era: Option<Era>,
+    launches: Launches,
 }
 
 /// What is spoken in one attempt.
@@ -61,7 +63,13 @@ impl ClientBuilder {
             authorizer: None,
             tools: ToolsNeed::Required,
             era: None,
+            launches: Launches::default(),
         }
+    }
+
+    /// The entry that is connected to.
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
     }
 
     /// Is told what the server says beside the protocol: stderr, noise, errors' own texts (S12). Without one, that is
@@ -110,6 +118,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Has whatever the connect starts noted there too, so that its end can be asked for, and asked for again.
+    pub(crate) fn launches(mut self, launches: Launches) -> Self {
+        self.launches = launches;
+        self
+    }
+
     /// Connects; see [`Client::connect`].
     ///
     /// # Errors
@@ -153,6 +167,7 @@ impl ClientBuilder {
                 Failure::Other(_) => None,
             };
             let error = failure.into_error(&server);
+            let next = next.filter(|_| !self.launches.is_closed());
             match next {
                 Some(next) => {
                     first.get_or_insert(error);
@@ -313,6 +328,7 @@ impl ClientBuilder {
                 (shared, Tree::None)
             }
         };
+        self.launches.add(&shared, &tree);
         let opening = Opening(Some(tree.clone()));
         let (session, catalog) = match shared.ready().await {
             Ok(ready) => ready,
@@ -338,40 +354,24 @@ impl ClientBuilder {
                 );
             }
         }
-        let projected = project(
-            &catalog,
-            &server,
-            self.config.name_prefix(),
-            self.config.include(),
-            self.config.exclude(),
-        );
-        let (flows, refused) = match projected {
-            Ok(flows) => (flows, None),
-            Err(refused) => (Vec::new(), Some(refused)),
+        let (offer, refused) = match Offer::of(catalog, &server, &self.config) {
+            Ok(offer) => (offer, None),
+            Err(refused) => (Offer::default(), Some(refused)),
         };
-        let published = flows
-            .iter()
-            .enumerate()
-            .map(|(position, flow)| (flow.tool().to_owned(), position))
-            .collect();
-        let validators = flows.iter().map(|_| OnceLock::new()).collect();
         opening.disarm();
         let client = Client {
             handle: Arc::new(Handle {
                 server,
-                limits,
+                config: self.config.clone(),
                 shared,
                 tree,
                 transport,
                 era: self.era_source(spoken, session.revision),
                 tasks: Mutex::new(tasks),
                 session,
-                catalog,
-                flows,
-                published,
-                validators,
                 stderr,
             }),
+            offer: Arc::new(offer),
         };
         match refused {
             None => Ok(client),

@@ -7,13 +7,11 @@
 //! **Invariant:** no lock is held across an await.
 //! **Invariant:** the last handle's drop leaves no process behind, with a runtime or without.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{CallError, Change, Session};
-use seawall_proto::limits::Limits;
 use seawall_proto::mcp::{Catalog, Tool};
 use tokio::task::JoinSet;
 
@@ -21,9 +19,12 @@ mod arguments;
 mod call;
 mod connect;
 mod driver;
+mod launches;
 mod link;
+mod offer;
 mod open;
 mod questions;
+mod refresh;
 mod report;
 mod requests;
 mod secrets;
@@ -36,15 +37,17 @@ mod tests;
 pub use arguments::Arguments;
 pub use call::Call;
 pub use connect::ClientBuilder;
+pub(crate) use launches::Launches;
 pub use report::{EraSource, Report, Transport};
 pub use requests::{Pages, Request};
 
 use crate::config::ServerConfig;
 use crate::error::{Error, ErrorKind};
 use crate::flows::Flow;
-use crate::results::{OutputValidator, UnusableSchema};
+use crate::results::OutputValidator;
 use crate::transport::stdio::NotReaped;
 use link::Tree;
+use offer::Offer;
 use shared::Shared;
 use watch::StderrCount;
 
@@ -56,24 +59,20 @@ use watch::StderrCount;
 #[derive(Clone)]
 pub struct Client {
     handle: Arc<Handle>,
+    /// The listing that this clone calls by.
+    offer: Arc<Offer>,
 }
 
 /// What all clones share.
 struct Handle {
     server: Arc<str>,
-    limits: Limits,
+    config: ServerConfig,
     shared: Arc<Shared>,
     tree: Tree,
     transport: Transport,
     era: EraSource,
     tasks: Mutex<JoinSet<()>>,
     session: Arc<Session>,
-    catalog: Arc<Catalog>,
-    flows: Vec<Flow>,
-    /// Where the flow of each published tool stands, by the tool's name.
-    published: HashMap<String, usize>,
-    /// The validator of each flow's output, compiled when a call first needs it (S11).
-    validators: Vec<OnceLock<Result<Option<OutputValidator>, UnusableSchema>>>,
     stderr: Arc<StderrCount>,
 }
 
@@ -110,32 +109,22 @@ impl Client {
         &self.handle.session
     }
 
-    /// All tools that the server listed: a snapshot that never changes (S9).
+    /// All tools that the server listed: a snapshot that never changes (S9). [`refresh`](Self::refresh) yields another.
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.handle.catalog
+        &self.offer.catalog
     }
 
     /// The published tools as flows, in the catalog's order: after `include` and `exclude` (F1, K11).
     #[must_use]
     pub fn flows(&self) -> &[Flow] {
-        &self.handle.flows
+        &self.offer.flows
     }
 
     /// The flow of this name, `<prefix>/<tool>`, or of the tool of this name.
     #[must_use]
     pub fn flow(&self, name: &str) -> Option<&Flow> {
-        self.handle.flows.get(self.position(name)?)
-    }
-
-    fn position(&self, name: &str) -> Option<usize> {
-        let by_tool = self.handle.published.get(name).copied();
-        by_tool.or_else(|| {
-            self.handle
-                .flows
-                .iter()
-                .position(|flow| flow.name() == name)
-        })
+        self.offer.flows.get(self.offer.position(name)?)
     }
 
     /// Calls a tool, named by its own name or its flow's, with a JSON object.
@@ -143,7 +132,7 @@ impl Client {
     /// Nothing happens before the call is polled. What cannot be refused before it is sent comes back as an [`Error`]
     /// that says what became of the request; a result that says `isError` is a result.
     pub fn call(&self, name: &str, arguments: impl Into<Arguments>) -> Call {
-        Call::new(self.clone(), self.position(name), arguments.into())
+        Call::new(self.clone(), self.offer.position(name), arguments.into())
     }
 
     /// Waits for the next change that the server announces: of its tools, its prompts, its resources, or of a resource
@@ -160,7 +149,8 @@ impl Client {
     #[must_use]
     pub fn report(&self) -> Report {
         let handle = &self.handle;
-        let tools = handle.catalog.tools();
+        let catalog = &self.offer.catalog;
+        let tools = catalog.tools();
         let (stderr_lines, stderr_withheld) = handle.stderr.get();
         let mut guard = handle.shared.lock();
         let connection = &guard.state().connection;
@@ -170,9 +160,9 @@ impl Client {
             era: handle.era,
             pid: handle.tree.pid(),
             tools: tools.len(),
-            quarantined: handle.catalog.quarantined().to_vec(),
-            catalog_pages: handle.catalog.pages(),
-            catalog_bytes: handle.catalog.bytes(),
+            quarantined: catalog.quarantined().to_vec(),
+            catalog_pages: catalog.pages(),
+            catalog_bytes: catalog.bytes(),
             longest_tool_name: tools
                 .iter()
                 .map(|tool| tool.name().len())
@@ -183,7 +173,7 @@ impl Client {
             stderr_withheld,
             buffered_bytes: connection.buffered_bytes(),
             stats: connection.stats().clone(),
-            limits: handle.limits.clone(),
+            limits: handle.config.limits().clone(),
         }
     }
 
@@ -236,18 +226,8 @@ impl Client {
 
     /// The validator of a flow's output, if the tool declares a schema.
     fn output_validator(&self, position: usize) -> Result<Option<&OutputValidator>, Error> {
-        let (Some(flow), Some(kept)) = (
-            self.handle.flows.get(position),
-            self.handle.validators.get(position),
-        ) else {
-            return Ok(None);
-        };
-        let schema = flow.output_document();
-        let compiled = kept.get_or_init(|| schema.map(OutputValidator::compile).transpose());
-        match compiled {
-            Ok(validator) => Ok(validator.as_ref()),
-            Err(_) => Err(self.error(ErrorKind::UnusableSchema)),
-        }
+        let validator = self.offer.output_validator(position);
+        validator.map_err(|_| self.error(ErrorKind::UnusableSchema))
     }
 }
 

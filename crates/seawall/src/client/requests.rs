@@ -270,7 +270,7 @@ impl Client {
     }
 
     async fn pages(&self, method: &str, member: &str) -> Result<Pages, Error> {
-        let limits = &self.handle.limits;
+        let limits = self.handle.config.limits();
         let mut gathered = Pages::default();
         let mut seen = std::collections::HashSet::new();
         let mut cursor: Option<Json> = None;

@@ -49,7 +49,10 @@ pub(super) struct State {
     pub(super) unreaped: Option<NotReaped>,
     /// What changed at the server and nobody took yet.
     pub(super) changes: VecDeque<Change>,
-    /// Who waits for the handshake, a change, or the driver's end.
+    /// How often the list was read again, or could not be, and what came of it the last time.
+    pub(super) listings: u64,
+    pub(super) listing: Option<Result<Arc<Catalog>, CloseReason>>,
+    /// Who waits for the handshake, a change, a listing, or the driver's end.
     pub(super) watchers: Vec<Waker>,
 }
 
@@ -67,6 +70,8 @@ impl Shared {
                 done: false,
                 unreaped: None,
                 changes: VecDeque::new(),
+                listings: 0,
+                listing: None,
                 watchers: Vec::new(),
             }),
             epoch,
@@ -153,8 +158,8 @@ pub(super) struct Guard<'a> {
     watched: Watched,
 }
 
-/// What the watchers watch: the end of the handshake, the end of the session, the end of the driver, changes.
-type Watched = (bool, bool, bool, usize);
+/// What the watchers watch: the end of the handshake, the end of the session, the end of the driver, changes, listings.
+type Watched = (bool, bool, bool, usize, u64);
 
 impl Guard<'_> {
     /// The state.
@@ -200,7 +205,7 @@ impl State {
     fn watched(&self) -> Watched {
         let ready = self.connection.session().is_some();
         let closed = self.connection.close_reason().is_some();
-        (ready, closed, self.done, self.changes.len())
+        (ready, closed, self.done, self.changes.len(), self.listings)
     }
 
     /// Notes a change, once until it is taken.
@@ -210,8 +215,14 @@ impl State {
         }
     }
 
+    /// Notes that the list was read again, or could not be.
+    pub(super) fn listed(&mut self, listing: Result<Arc<Catalog>, CloseReason>) {
+        self.listings += 1;
+        self.listing = Some(listing);
+    }
+
     /// Has `waker` woken when one of these changes.
-    fn watch(&mut self, waker: &Waker) {
+    pub(super) fn watch(&mut self, waker: &Waker) {
         if !self.watchers.iter().any(|known| known.will_wake(waker)) {
             self.watchers.push(waker.clone());
         }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::link::{Ends, Link, Sink, Source, Tree};
 use super::*;
-use crate::ErrorCode;
+use crate::{ErrorCode, Limits};
 
 const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"peer","version":"1"}}"#;
 const TOOLS: &str = r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#;
@@ -537,4 +537,56 @@ async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> Option<F:
         Poll::Pending => Poll::Ready(None),
     })
     .await
+}
+
+const OTHER_TOOLS: &str = r#"{"tools":[{"name":"u","inputSchema":{"type":"object"}}]}"#;
+
+/// H5, S9: a list that is read again is another clone's; whoever has the old one keeps it, and what cannot be read changes
+/// nothing.
+#[tokio::test(start_paused = true)]
+async fn refresh_yields_another_listing() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let answered = async {
+        assert!(peer.line().await.contains("tools/list"));
+        peer.reply(3, OTHER_TOOLS).await;
+    };
+    let (refreshed, ()) = tokio::join!(client.refresh(), answered);
+    let refreshed = refreshed.expect("reads the list");
+    let names = |client: &Client| {
+        client
+            .flows()
+            .iter()
+            .map(|flow| flow.tool().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (names(&client), names(&refreshed)),
+        (vec!["t".to_owned()], vec!["u".to_owned()])
+    );
+    let refused = async {
+        assert!(peer.line().await.contains("tools/list"));
+        peer.reply(4, r#"{"tools":7}"#).await;
+    };
+    let (failed, ()) = tokio::join!(refreshed.refresh(), refused);
+    let error = failed.expect_err("cannot be read");
+    assert_eq!(error.code(), ErrorCode::InvalidResponse);
+    assert!(client.closed().is_none());
+    assert_eq!(names(&refreshed), ["u"]);
+}
+
+/// H5: a refresh does not count a list that was being read before it was asked for.
+#[tokio::test(start_paused = true)]
+async fn refresh_reads_a_list_of_its_own() {
+    let (client, mut peer) = connected(1 << 16, Limits::default()).await;
+    let answered = async {
+        assert!(peer.line().await.contains("tools/list"));
+        peer.reply(3, TOOLS).await;
+        assert!(peer.line().await.contains("tools/list"));
+        peer.reply(4, OTHER_TOOLS).await;
+    };
+    let (one, two, ()) = tokio::join!(client.refresh(), client.refresh(), answered);
+    assert!(one.expect("reads the list").flow("t").is_some());
+    assert!(two.expect("reads the list").flow("u").is_some());
+    drop(peer);
+    assert!(client.refresh().await.is_err());
 }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod endings;
+mod host;
 mod hostile;
 mod http_answers;
 mod http_calls;

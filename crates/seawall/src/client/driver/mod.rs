@@ -137,6 +137,8 @@ pub(super) fn drain(state: &mut State) -> Vec<Event> {
     while let Some(event) = state.connection.poll_event() {
         match event {
             Event::Changed(change) => state.changed(change),
+            Event::Relisted(catalog) => state.listed(Ok(catalog)),
+            Event::RelistFailed(reason) => state.listed(Err(reason)),
             event => events.push(event),
         }
     }

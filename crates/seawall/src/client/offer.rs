@@ -1,0 +1,73 @@
+//! What one listing offers: the tools as flows, and how each one's output is checked.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use seawall_proto::mcp::Catalog;
+
+use crate::config::ServerConfig;
+use crate::flows::{Flow, ProjectError, project};
+use crate::results::{OutputValidator, UnusableSchema};
+
+/// One listing, projected. Never changes; a list that is read again is another offer.
+#[derive(Default)]
+pub(super) struct Offer {
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) flows: Vec<Flow>,
+    /// Where the flow of each published tool stands, by the tool's name.
+    published: HashMap<String, usize>,
+    /// The validator of each flow's output, compiled when a call first needs it (S11).
+    validators: Vec<OnceLock<Result<Option<OutputValidator>, UnusableSchema>>>,
+}
+
+impl Offer {
+    /// What `config` lets through of a catalog.
+    pub(super) fn of(
+        catalog: Arc<Catalog>,
+        server: &Arc<str>,
+        config: &ServerConfig,
+    ) -> Result<Self, ProjectError> {
+        let flows = project(
+            &catalog,
+            server,
+            config.name_prefix(),
+            config.include(),
+            config.exclude(),
+        )?;
+        let published = flows
+            .iter()
+            .enumerate()
+            .map(|(position, flow)| (flow.tool().to_owned(), position))
+            .collect();
+        let validators = flows.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self {
+            catalog,
+            flows,
+            published,
+            validators,
+        })
+    }
+
+    /// Where the tool or the flow of this name stands.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        let by_tool = self.published.get(name).copied();
+        by_tool.or_else(|| self.flows.iter().position(|flow| flow.name() == name))
+    }
+
+    /// The validator of a flow's output, if the tool declares a schema.
+    pub(super) fn output_validator(
+        &self,
+        position: usize,
+    ) -> Result<Option<&OutputValidator>, UnusableSchema> {
+        let (Some(flow), Some(kept)) = (self.flows.get(position), self.validators.get(position))
+        else {
+            return Ok(None);
+        };
+        let schema = flow.output_document();
+        let compiled = kept.get_or_init(|| schema.map(OutputValidator::compile).transpose());
+        match compiled {
+            Ok(validator) => Ok(validator.as_ref()),
+            Err(unusable) => Err(unusable.clone()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A host in the making.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use tokio::task::JoinSet;
+
+use super::dialer::{Dialer, Prepare};
+use super::{AlertSink, Host, Inner};
+use crate::client::ClientBuilder;
+use crate::config::{Reconnect, ServerConfig};
+use crate::events::Observer;
+use crate::inputs::Suppliers;
+use crate::supervisor::{Bus, Connector, Publisher, Registry, World};
+use crate::web::HttpClient;
+
+/// What a host is made of. See [`Host::builder`].
+#[must_use = "a builder does nothing until it builds"]
+#[derive(Default)]
+pub struct HostBuilder {
+    servers: Vec<ServerConfig>,
+    reconnect: Reconnect,
+    alerts: Vec<Arc<dyn AlertSink>>,
+    observer: Option<Arc<dyn Observer>>,
+    suppliers: Suppliers,
+    http: Option<HttpClient>,
+    prepare: Option<Arc<Prepare>>,
+}
+
+impl HostBuilder {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// What [`Host::start`] connects. Default: nothing.
+    pub fn servers(mut self, servers: impl IntoIterator<Item = ServerConfig>) -> Self {
+        self.servers.extend(servers);
+        self
+    }
+
+    /// Makes lost connections again where the entry does not say. Default: not (H2).
+    pub fn reconnect_default(mut self, reconnect: Reconnect) -> Self {
+        self.reconnect = reconnect;
+        self
+    }
+
+    /// Adds who is alerted when a server is down. Default: nobody but the events.
+    pub fn alert(mut self, sink: Arc<dyn AlertSink>) -> Self {
+        self.alerts.push(sink);
+        self
+    }
+
+    /// Is told what servers say beside the protocol. Default: nobody.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Supplies what servers ask for. Default: nothing.
+    pub fn suppliers(mut self, suppliers: Suppliers) -> Self {
+        self.suppliers = suppliers;
+        self
+    }
+
+    /// The way to servers behind a URL, its egress policy with it, shared by all. Default: one of the host's own.
+    pub fn http(mut self, http: HttpClient) -> Self {
+        self.http = Some(http);
+        self
+    }
+
+    /// Changes how one server is connected to, after all of the above, before each of its connects: a login
+    /// ([`ClientBuilder::oauth`]), other suppliers. It is called by the server's supervisor: return soon.
+    pub fn prepare(
+        mut self,
+        prepare: impl Fn(ClientBuilder) -> ClientBuilder + Send + Sync + 'static,
+    ) -> Self {
+        self.prepare = Some(Arc::new(prepare));
+        self
+    }
+
+    /// Builds the host. Nothing is started.
+    #[must_use]
+    pub fn build(self) -> Host {
+        let dialer = Dialer::new(
+            self.observer.clone(),
+            self.suppliers.clone(),
+            self.http.clone(),
+            self.prepare.clone(),
+        );
+        self.build_with(Arc::new(dialer))
+    }
+
+    pub(super) fn build_with(self, connector: Arc<dyn Connector>) -> Host {
+        Host(Arc::new(Inner {
+            world: Arc::new(World {
+                connector,
+                publisher: Publisher::new(),
+                bus: Bus::new(self.alerts),
+                registry: Registry::default(),
+                reconnect_default: self.reconnect,
+                generations: AtomicU64::new(0),
+            }),
+            tasks: Mutex::new(JoinSet::new()),
+            servers: Mutex::new(self.servers),
+        }))
+    }
+}
+
+impl std::fmt::Debug for HostBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostBuilder")
+            .field("servers", &self.servers.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,201 @@
+//! Many servers, one owner each, and what they offer together.
+//!
+//! A [`Host`] connects servers side by side, keeps them up, replaces them while it runs, and ends them without a trace.
+//! Each server has a supervisor, a task that owns everything about it; every operation here is a message to it.
+//!
+//! **Invariant:** whatever one server does costs that server only (H8).
+//! **Invariant:** what [`Host::tools`] shows is the newest listing of each live session, and nothing else (H5).
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle as Runtime;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+use tracing::Instrument;
+
+mod apply;
+mod builder;
+mod call;
+mod dialer;
+mod start;
+mod status;
+mod stop;
+
+#[cfg(test)]
+mod tests;
+
+pub use crate::supervisor::{
+    AlertSink, Connected, Down, EndedBy, EventKind, Events, Heard, Held, HostError, HostEvent,
+    KEPT_EVENTS, Listing, Operation, Outlook, ServerState, Snapshot,
+};
+pub use apply::Applied;
+pub use builder::HostBuilder;
+pub use call::HostCall;
+pub use start::{StartError, Started};
+pub use status::ServerStatus;
+pub use stop::StopError;
+
+use crate::config::ServerConfig;
+use crate::supervisor::{Command, Supervisor, World};
+
+/// Many servers. Clones share them.
+///
+/// # Drop behavior
+/// Dropping the last clone kills every server's process group. [`stop`](Self::stop) is the gentle way.
+#[derive(Clone)]
+pub struct Host(Arc<Inner>);
+
+struct Inner {
+    world: Arc<World>,
+    /// The supervisors. Locked for moments, never across an await.
+    tasks: Mutex<JoinSet<()>>,
+    /// What `start()` connects.
+    servers: Mutex<Vec<ServerConfig>>,
+}
+
+impl Host {
+    /// A host with more than the defaults.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::new()
+    }
+
+    /// Connects a server, and waits until its tools are published.
+    ///
+    /// A server with reconnect whose first attempt fails stays registered and is tried again: [`Connected::Retrying`].
+    ///
+    /// # Errors
+    /// The id or the prefix is held, the host is stopping (nothing was started then); the connect failed for good, or
+    /// was ended by a [`disconnect`](Self::disconnect) or a [`stop`](Self::stop); or it failed and its child could not be
+    /// reaped, and holds the id from then on (H1).
+    ///
+    /// # Cancel safety
+    /// The connect goes on without the caller; `disconnect` ends it.
+    pub async fn connect(&self, config: ServerConfig) -> Result<Connected, HostError> {
+        let server: Arc<str> = config.server().into();
+        let answered = self.begin(config)?;
+        answered
+            .await
+            .unwrap_or(Err(HostError::NoRuntime { server }))
+    }
+
+    /// Ends a server: a connect in flight at once, a session with its calls, a wait for the next attempt. Waits until
+    /// everything that was started for it is confirmed gone; then the id is free.
+    ///
+    /// # Errors
+    /// There is no such server; or a child could not be reaped. It stays registered then, without tools, and another
+    /// disconnect tries again (H1).
+    ///
+    /// # Cancel safety
+    /// The end goes on without the caller; another disconnect waits for the same end.
+    pub async fn disconnect(&self, server: &str) -> Result<(), HostError> {
+        let entry = match self.0.world.registry.find(server) {
+            Ok(entry) => entry,
+            Err(_) if self.0.world.registry.forget_down(server) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let (answer, answered) = oneshot::channel();
+        let command = Command::Disconnect {
+            server: server.into(),
+            by: EndedBy::Disconnect,
+            answer: Some(answer),
+        };
+        if entry.mailbox.send(command).await.is_err() {
+            // It went meanwhile.
+            return Ok(());
+        }
+        answered.await.unwrap_or(Ok(()))
+    }
+
+    /// Replaces a server: checks everything about the new entry and holds the id and the prefix that it moves to, ends the
+    /// server, and connects by the new entry (H3).
+    ///
+    /// # Errors
+    /// Before anything is ended: the server is not registered, or is not in a state for it; the new id or prefix is held;
+    /// the host is stopping. After: [`HostError::RestartFailed`], which says first that the server is down. With reconnect
+    /// it is tried again all the same, by the new entry.
+    ///
+    /// # Cancel safety
+    /// The restart goes on without the caller.
+    pub async fn restart(&self, server: &str, config: ServerConfig) -> Result<(), HostError> {
+        let (answer, answered) = oneshot::channel();
+        let config = Arc::new(config);
+        self.0.world.registry.restart(server, &config, answer)?;
+        let gone = || HostError::NoRuntime {
+            server: server.into(),
+        };
+        answered.await.unwrap_or_else(|_| Err(gone())).map(drop)
+    }
+
+    /// Has a server's tool list read now, and waits until it is published.
+    ///
+    /// # Errors
+    /// The server is not connected, its catalog is frozen, or the list could not be read; the one published stays.
+    ///
+    /// # Cancel safety
+    /// The list is read and published without the caller.
+    pub async fn refresh(&self, server: &str) -> Result<(), HostError> {
+        let entry = self.0.world.registry.find_open(server)?;
+        let (answer, answered) = oneshot::channel();
+        let unknown = || HostError::NotRegistered {
+            server: server.into(),
+        };
+        if entry
+            .mailbox
+            .send(Command::Refresh { answer })
+            .await
+            .is_err()
+        {
+            return Err(unknown());
+        }
+        answered.await.unwrap_or_else(|_| Err(unknown()))
+    }
+
+    /// Every published tool at this moment.
+    #[must_use]
+    pub fn tools(&self) -> Arc<Snapshot> {
+        self.0.world.publisher.current()
+    }
+
+    /// Every published tool, now and at each change.
+    #[must_use]
+    pub fn watch_tools(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.0.world.publisher.subscribe()
+    }
+
+    /// What happens from now on. Slow listeners lose the oldest events and are told how many (H7).
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.0.world.bus.subscribe()
+    }
+
+    /// Admits a server and starts its life.
+    fn begin(
+        &self,
+        config: ServerConfig,
+    ) -> Result<oneshot::Receiver<Result<Connected, HostError>>, HostError> {
+        let server: Arc<str> = config.server().into();
+        let Ok(runtime) = Runtime::try_current() else {
+            return Err(HostError::NoRuntime { server });
+        };
+        let (supervisor, asked, answered) = Supervisor::admit(&self.0.world, Arc::new(config))?;
+        let span = tracing::debug_span!("supervisor", server = %server);
+        let mut tasks = self.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_on(supervisor.run(asked).instrument(span), &runtime);
+        Ok(answered)
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let servers = self.0.world.registry.servers();
+        let ids: HashSet<&str> = servers.iter().map(|(server, _)| &**server).collect();
+        f.debug_struct("Host").field("servers", &ids).finish()
+    }
+}
