@@ -67,7 +67,7 @@ impl Offer {
         let compiled = kept.get_or_init(|| schema.map(OutputValidator::compile).transpose());
         match compiled {
             Ok(validator) => Ok(validator.as_ref()),
-            Err(unusable) => Err(unusable.clone()),
+            Err(unusable) => Err(*unusable),
         }
     }
 }

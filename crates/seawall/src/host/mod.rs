@@ -38,7 +38,7 @@ pub use status::ServerStatus;
 pub use stop::StopError;
 
 use crate::config::ServerConfig;
-use crate::supervisor::{Command, Supervisor, World};
+use crate::supervisor::{Answered, Command, Supervisor, World};
 
 /// Many servers. Clones share them.
 ///
@@ -171,10 +171,7 @@ impl Host {
     }
 
     /// Admits a server and starts its life.
-    fn begin(
-        &self,
-        config: ServerConfig,
-    ) -> Result<oneshot::Receiver<Result<Connected, HostError>>, HostError> {
+    fn begin(&self, config: ServerConfig) -> Result<Answered, HostError> {
         let server: Arc<str> = config.server().into();
         let Ok(runtime) = Runtime::try_current() else {
             return Err(HostError::NoRuntime { server });

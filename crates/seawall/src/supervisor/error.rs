@@ -67,10 +67,9 @@ pub enum HostError {
         by: EndedBy,
     },
     /// It could not be connected to.
-    #[error("{error}")]
+    #[error(transparent)]
     Connect {
         /// Why.
-        #[source]
         error: Error,
     },
     /// Its session was there and ended before the connect was over.
@@ -90,7 +89,6 @@ pub enum HostError {
     )]
     Unreaped {
         /// Which child.
-        #[source]
         error: Error,
     },
     /// A restart failed after it had torn the server down (H3).
@@ -101,14 +99,12 @@ pub enum HostError {
         /// The id that was restarted.
         server: Arc<str>,
         /// Why.
-        #[source]
         cause: Box<HostError>,
     },
     /// The list could not be read again.
-    #[error("{error}")]
+    #[error(transparent)]
     Refresh {
         /// Why.
-        #[source]
         error: Error,
     },
     /// The end of the server took longer than `stop()` had; it goes on, and a later stop waits for it again.

@@ -48,7 +48,7 @@ impl Supervisor {
             (Slot::Up(up), Happened::Lost) => Some(self.lost(up)),
             (Slot::Closing(closing), Happened::Ended(Ok(()))) => self.gone(closing),
             (Slot::Closing(closing), Happened::Ended(Err(error))) => {
-                Some(self.unreaped(closing, error))
+                Some(self.unreaped(closing, &error))
             }
             (Slot::Waiting(_), Happened::Due) => Some(self.connect(None)),
             // A stage tells its own events only.
@@ -246,12 +246,12 @@ impl Supervisor {
     }
 
     /// A child is still there: the id is held, and nothing is started.
-    pub(super) fn unreaped(&mut self, closing: Closing, error: Error) -> Slot {
-        self.note(&error);
+    pub(super) fn unreaped(&mut self, closing: Closing, error: &Error) -> Slot {
+        self.note(error);
         self.tell(EventKind::Unreaped {
             error: error.clone(),
         });
-        self.alert(&error, Outlook::Held);
+        self.alert(error, Outlook::Held);
         let failure = || HostError::Unreaped {
             error: error.clone(),
         };

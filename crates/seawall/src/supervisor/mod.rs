@@ -34,5 +34,5 @@ pub(crate) use command::Command;
 pub(crate) use connector::{BoxFuture, Connector, Dial, Launch, Session};
 pub(crate) use published::Publisher;
 pub(crate) use registry::{Registry, prefixes_meet};
-pub(crate) use run::{Supervisor, World};
+pub(crate) use run::{Answered, Supervisor, World};
 pub(crate) use status::Standing;

@@ -305,19 +305,22 @@ pub(crate) fn prefixes_meet(one: &str, other: &str) -> bool {
 }
 
 /// What a server holds.
+///
+/// # Drop behavior
+/// The prefix is free first, so that whoever finds the id free finds the prefix free too.
 pub(crate) struct Holding {
-    pub(crate) id: IdHold,
     pub(crate) prefix: PrefixHold,
+    pub(crate) id: IdHold,
 }
 
 impl Holding {
     /// Moves to what a restart claimed, and lets go of what it leaves.
     pub(crate) fn take(&mut self, claim: Claim, config: &Arc<ServerConfig>) {
-        if let Some(id) = claim.id {
-            self.id = id;
-        }
         if let Some(prefix) = claim.prefix {
             self.prefix = prefix;
+        }
+        if let Some(id) = claim.id {
+            self.id = id;
         }
         let mut table = self.id.registry.lock();
         if let Some(entry) = table.ids.get_mut(&self.id.server) {
@@ -333,8 +336,8 @@ impl Holding {
 
 /// What a restart moves its server to, where that is not what the server has.
 pub(crate) struct Claim {
-    id: Option<IdHold>,
     prefix: Option<PrefixHold>,
+    id: Option<IdHold>,
 }
 
 /// An id, held.

@@ -25,6 +25,9 @@ use crate::error::Error;
 /// So many messages wait for a supervisor; whoever sends the next one waits too.
 const MAILBOX: usize = 16;
 
+/// How a connect comes out, once it does.
+pub(crate) type Answered = oneshot::Receiver<Result<Connected, HostError>>;
+
 /// What all supervisors of a host share.
 pub(crate) struct World {
     pub(crate) connector: Arc<dyn Connector>,
@@ -69,7 +72,7 @@ impl Supervisor {
     pub(crate) fn admit(
         world: &Arc<World>,
         config: Arc<ServerConfig>,
-    ) -> Result<(Self, Asked, oneshot::Receiver<Result<Connected, HostError>>), HostError> {
+    ) -> Result<(Self, Asked, Answered), HostError> {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
         let standing = watch::Sender::new(Standing::new());
         let holding = world
@@ -121,7 +124,8 @@ impl Supervisor {
     fn handle_command(&mut self, slot: Slot, command: Command) -> Option<Slot> {
         match command {
             Command::Disconnect { server, by, answer } => {
-                if self.answers_to(&slot, &server) {
+                // A stop means whoever gets it, by whatever id.
+                if by == EndedBy::Stop || self.answers_to(&slot, &server) {
                     return self.handle_disconnect(slot, by, answer);
                 }
                 if let Some(answer) = answer {

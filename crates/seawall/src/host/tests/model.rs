@@ -49,8 +49,6 @@ impl Said {
             } => match result {
                 Err(HostError::Stopping { .. }) => *stopping,
                 Err(HostError::Taken { .. }) => *held && !stopping,
-                // A moving restart may hold the default prefix of an id that is free.
-                Err(HostError::PrefixMeets { .. }) => !stopping,
                 Ok(_)
                 | Err(
                     HostError::Ended { .. }
