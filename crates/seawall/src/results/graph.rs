@@ -6,9 +6,8 @@
 
 use std::collections::HashMap;
 
-use jsonschema::Draft;
+use jsonschema::{Draft, Uri};
 use serde_json::{Map, Value};
-use url::Url;
 
 use super::{MAX_COMPILED, MAX_PATTERN_BYTES, MAX_SUBSCHEMAS, UnusableSchema, options};
 
@@ -216,35 +215,74 @@ fn values(value: &Value) -> usize {
     }
 }
 
-/// Where references can lead: every object of the schema, wherever it stands, by its resource and its anchors.
+/// Where references can lead: every object of the schema that is no mere data, by its resource and its anchors.
 struct Places<'a> {
     /// The resource that each object belongs to.
     bases: HashMap<*const Map<String, Value>, usize>,
-    urls: Vec<Url>,
-    roots: HashMap<Url, &'a Value>,
+    uris: Vec<Uri<String>>,
+    roots: HashMap<String, &'a Value>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
+}
+
+/// What a part of a schema is.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Schema,
+    /// A list of schemas, or an object of them by name.
+    Schemas,
+    /// What no keyword says, or one that not every dialect has. An `$id` may have no meaning there.
+    Doubtful,
+}
+
+impl Part {
+    /// What a keyword's value is; `None` for data.
+    fn of(keyword: &str, value: &Value, draft: Draft) -> Option<Self> {
+        let old = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
+        Some(match keyword {
+            "const" | "enum" | "default" | "examples" => return None,
+            "not" | "additionalProperties" => Self::Schema,
+            "items" if value.is_object() => Self::Schema,
+            "allOf" | "anyOf" | "oneOf" if value.is_array() => Self::Schemas,
+            "properties" | "patternProperties" => Self::Schemas,
+            "definitions" if old => Self::Schemas,
+            "$defs" if !old => Self::Schemas,
+            _ => Self::Doubtful,
+        })
+    }
 }
 
 impl<'a> Places<'a> {
     fn of(root: &'a Value, draft: Draft) -> Result<Self, UnusableSchema> {
-        let default = Url::parse("json-schema:///").map_err(|_| UnusableSchema::Reference)?;
+        let default =
+            jsonschema::uri::from_str("json-schema:///").map_err(|_| UnusableSchema::Reference)?;
         let mut places = Self {
             bases: HashMap::new(),
-            roots: HashMap::from([(default.clone(), root)]),
-            urls: vec![default],
+            roots: HashMap::from([(default.as_str().to_owned(), root)]),
+            uris: vec![default],
             anchors: HashMap::new(),
         };
-        places.visit(root, 0, draft)?;
+        places.visit(root, 0, Part::Schema, draft)?;
         Ok(places)
     }
 
     /// It recurses as deep as the value nests, which its parser bounds.
-    fn visit(&mut self, value: &'a Value, base: usize, draft: Draft) -> Result<(), UnusableSchema> {
+    fn visit(
+        &mut self,
+        value: &'a Value,
+        base: usize,
+        part: Part,
+        draft: Draft,
+    ) -> Result<(), UnusableSchema> {
+        let of_schemas = if part == Part::Schemas {
+            Part::Schema
+        } else {
+            Part::Doubtful
+        };
         let object = match value {
             Value::Array(elements) => {
                 return elements
                     .iter()
-                    .try_for_each(|element| self.visit(element, base, draft));
+                    .try_for_each(|element| self.visit(element, base, of_schemas, draft));
             }
             Value::Object(object) => object,
             _ => return Ok(()),
@@ -263,16 +301,16 @@ impl<'a> Places<'a> {
             if !id.is_empty() {
                 // In the older dialects a reference silences its siblings, and so an id; nobody needs both.
                 let old = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
-                if old && object.contains_key("$ref") {
+                if part != Part::Schema || (old && object.contains_key("$ref")) {
                     return Err(UnusableSchema::Reference);
                 }
-                let url = self.join(base, id)?;
-                // Which of two resources of one URL a reference means, no two readers agree on.
-                if self.roots.insert(url.clone(), value).is_some() {
+                let uri = self.join(base, id)?;
+                // Which of two resources of one URI a reference means, no two readers agree on.
+                if self.roots.insert(uri.as_str().to_owned(), value).is_some() {
                     return Err(UnusableSchema::Reference);
                 }
-                base = self.urls.len();
-                self.urls.push(url);
+                base = self.uris.len();
+                self.uris.push(uri);
             }
         }
         for key in ["$anchor", "$dynamicAnchor"] {
@@ -284,16 +322,20 @@ impl<'a> Places<'a> {
             self.anchors.entry("").or_default().push(value);
         }
         self.bases.insert(std::ptr::from_ref(object), base);
-        object
-            .values()
-            .try_for_each(|member| self.visit(member, base, draft))
+        object.iter().try_for_each(|(key, member)| {
+            let inner = match part {
+                Part::Schema => Part::of(key, member, draft),
+                Part::Schemas | Part::Doubtful => Some(of_schemas),
+            };
+            inner.map_or(Ok(()), |inner| self.visit(member, base, inner, draft))
+        })
     }
 
     /// In how many ways references can lead from the root resource through others without coming twice to one. The
     /// library compiles a subschema once for each way to it, since a dynamic reference depends on that.
     fn ways(&self) -> usize {
-        // The default URL and that of a root with an id are the same resource; counted as two, it is the safe side.
-        let others = self.urls.len() - 1;
+        // The default URI and that of a root with an id are the same resource; counted as two, it is the safe side.
+        let others = self.uris.len() - 1;
         let mut ways = 1_usize;
         let mut longer = 1_usize;
         for left in (1..=others).rev() {
@@ -303,23 +345,25 @@ impl<'a> Places<'a> {
         ways
     }
 
-    /// Every place that a reference may mean: the one by its URL, and for a name each anchor of that name, since a
+    /// Every place that a reference may mean: the one by its URI, and for a name each anchor of that name, since a
     /// dynamic one is chosen by the way that led to it.
     fn resolve(
         &self,
         from: &Map<String, Value>,
         reference: &str,
     ) -> Result<Vec<&'a Value>, UnusableSchema> {
+        // Data that a reference made a schema has none.
         let base = self.bases.get(&std::ptr::from_ref(from)).copied();
-        let (url, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let base = base.ok_or(UnusableSchema::Reference)?;
+        let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if fragment.contains('#') {
             return Err(UnusableSchema::Reference);
         }
-        let url = self.join(base.unwrap_or_default(), url)?;
+        let uri = self.join(base, uri)?;
         let mut targets = Vec::new();
         if fragment.is_empty() || fragment.starts_with('/') {
             let pointer = pointer(fragment)?;
-            let root = self.roots.get(&url);
+            let root = self.roots.get(uri.as_str());
             targets.extend(root.and_then(|root| root.pointer(&pointer)));
         }
         if !fragment.starts_with('/') {
@@ -331,21 +375,18 @@ impl<'a> Places<'a> {
         Ok(targets)
     }
 
-    /// Two readers of URLs agree on plain ones; what they could read differently is refused.
-    fn join(&self, base: usize, reference: &str) -> Result<Url, UnusableSchema> {
+    /// As the library joins them, so that both read them one way.
+    fn join(&self, base: usize, reference: &str) -> Result<Uri<String>, UnusableSchema> {
         let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'%' | b'\\');
         if !reference.bytes().all(plain) {
             return Err(UnusableSchema::Reference);
         }
-        let base = self.urls.get(base).ok_or(UnusableSchema::Reference)?;
-        let mut url = if reference.is_empty() {
-            base.clone()
-        } else {
-            base.join(reference)
-                .map_err(|_| UnusableSchema::Reference)?
-        };
-        url.set_fragment(None);
-        Ok(url)
+        let base = self.uris.get(base).ok_or(UnusableSchema::Reference)?;
+        if reference.is_empty() {
+            return Ok(base.clone());
+        }
+        jsonschema::uri::resolve_against(&base.borrow(), reference)
+            .map_err(|_| UnusableSchema::Reference)
     }
 }
 

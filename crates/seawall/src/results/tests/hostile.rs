@@ -82,6 +82,26 @@ fn references_that_two_readers_follow_apart() {
         let outcome = outcome(&schema, &nested("[", "]", 40));
         assert_eq!(outcome, Err(UnusableSchema::Reference), "{reference}");
     }
+    for keyword in ["unknown", "contains", "default"] {
+        let schema = format!(
+            r##"{{"$ref":"#/{keyword}/a/b","{keyword}":{{"a":{{"$id":"http://b.example/","b":{{"$ref":"#/$defs/n0"}},"$defs":{{"n0":{{}}}}}}}},"$defs":{{{defs}"##
+        );
+        let outcome = outcome(&schema, &nested("[", "]", 40));
+        assert_eq!(outcome, Err(UnusableSchema::Reference), "{keyword}");
+    }
+    for (harmless, hidden, reference) in [
+        ("http://a.example/x", "http:x", "http:x"),
+        ("foo://A/x", "foo://a/x", "foo://A/x"),
+    ] {
+        let schema = format!(
+            r##"{{"$id":"http://a.example/","$ref":"{reference}","$defs":{{"x":{{"$id":"{harmless}"}},"y":{{"$id":"urn:b","$defs":{{"z":{{"$id":"{hidden}","$ref":"http://a.example/#/$defs/n0"}}}}}},{defs}"##
+        );
+        let outcome = outcome(&schema, &nested("[", "]", 40));
+        assert!(
+            matches!(outcome, Err(_) | Ok(Err(Unchecked))),
+            "{reference}"
+        );
+    }
     let schema = format!(
         r###"{{"$schema":"http://json-schema.org/draft-07/schema#","$id":"http://a.example/r","allOf":[{{"$ref":"r##/$defs/n0"}}],"definitions":{{"x":{{"$id":"##/$defs/n0"}}}},"$defs":{{{defs}"###
     );
@@ -111,6 +131,8 @@ fn doubling_recursion_on_a_deep_value() {
         r##"{"allOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}"##,
         r##"{"oneOf":[{"items":{"$ref":"#"}},{"type":"array","items":{"$ref":"#"}},{"type":"integer"}]}"##,
         r##"{"$dynamicAnchor":"x","anyOf":[{"items":{"$dynamicRef":"#x"}},{"items":{"$ref":"#"}}],"unevaluatedItems":false}"##,
+        // Whatever it says, it means the root.
+        r##"{"$schema":"https://json-schema.org/draft/2019-09/schema","$defs":{"a":{}},"allOf":[{"items":{"$recursiveRef":"#/$defs/a"}},{"items":{"$recursiveRef":"#/$defs/a"}}]}"##,
     ] {
         assert_eq!(outcome(schema, &nested("[", "]", 100)), Ok(Err(Unchecked)));
     }
