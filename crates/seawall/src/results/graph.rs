@@ -109,6 +109,12 @@ impl<'a> Builder<'a> {
             match key.as_str() {
                 "$ref" | "$dynamicRef" | "$recursiveRef" => {
                     if let Value::String(reference) = value {
+                        // Whatever a recursive one says, the library reads it as the only one that is allowed.
+                        let reference = if key == "$recursiveRef" {
+                            "#"
+                        } else {
+                            reference
+                        };
                         for target in self.places.resolve(schema, reference)? {
                             node.in_place.extend(self.id(target)?);
                         }
