@@ -501,7 +501,7 @@ fn kind_of_a_result_decides() {
 fn log_level_goes_with_each_request() {
     const LEVEL: &str = "/params/_meta/io.modelcontextprotocol~1logLevel";
     let mut peer = Peer::modern_with(DISCOVERED, modern());
-    let mut level_of_a_call = |peer: &mut Peer| {
+    let level_of_a_call = |peer: &mut Peer| {
         peer.call();
         field(&peer.sent()[0], LEVEL)
     };
