@@ -46,6 +46,8 @@ pub(super) struct Node {
     pub(super) name_pattern_bytes: usize,
     /// Whether every byte of a string is looked at.
     pub(super) reads_strings: bool,
+    /// Whether members that are strings are hashed, to find the alternatives that they select.
+    pub(super) reads_members: bool,
     /// `uniqueItems`
     pub(super) unique: bool,
     /// `unevaluatedProperties` or `unevaluatedItems`: what applied to the value is applied again to find out.
@@ -120,7 +122,11 @@ impl<'a> Builder<'a> {
                         }
                     }
                 }
-                "allOf" | "anyOf" | "oneOf" => self.each(value, &mut node.in_place)?,
+                "allOf" => self.each(value, &mut node.in_place)?,
+                "anyOf" | "oneOf" => {
+                    node.reads_members = true;
+                    self.each(value, &mut node.in_place)?;
+                }
                 "not" | "if" | "then" | "else" => node.in_place.extend(self.id(value)?),
                 "dependentSchemas" | "dependencies" => {
                     node.weight += values(value);
@@ -156,7 +162,11 @@ impl<'a> Builder<'a> {
                         node.pattern_bytes = self.pattern(pattern)?;
                     }
                 }
-                "const" | "enum" | "required" | "dependentRequired" => node.weight += values(value),
+                "const" | "enum" | "required" | "dependentRequired" => {
+                    node.weight += values(value);
+                    // A string is looked for among those of an enum by its hash.
+                    node.reads_strings |= key == "enum";
+                }
                 "minLength" | "maxLength" | "contentEncoding" | "contentMediaType" => {
                     node.reads_strings = true;
                 }

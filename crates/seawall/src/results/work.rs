@@ -138,11 +138,18 @@ impl Walk<'_> {
         path: usize,
     ) -> Result<(), TooMuchWork> {
         let looked_up = node.members.len() + node.other_members.len() + node.every_member.len();
-        if looked_up == 0 && node.names.is_empty() && node.name_pattern_bytes == 0 {
+        let looks_up = looked_up > 0 || !node.names.is_empty() || node.name_pattern_bytes > 0;
+        if !looks_up && !node.reads_members {
             return Ok(());
         }
         self.spend(members.len() / 8)?;
         for (name, member) in members {
+            let read = if node.reads_members {
+                member.as_str().map_or(0, str::len)
+            } else {
+                0
+            };
+            self.spend((name.len() + read) / BYTES_A_STEP)?;
             // Once to find the schema, once more to know whether the member is an additional one.
             self.pattern(name, node.name_pattern_bytes.saturating_mul(2))?;
             let (named, others) = match node.members.get(name) {

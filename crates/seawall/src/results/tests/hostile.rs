@@ -354,3 +354,17 @@ fn schemas_at_and_past_their_size() {
     let deep = format!("{}{}{}", r#"{"not":"#.repeat(120), "{}", "}".repeat(120));
     assert_eq!(outcome(&deep, "1"), Ok(Ok(())));
 }
+
+/// S11: a name is hashed whole each time that it is looked up.
+#[test]
+fn long_names_that_are_looked_up_often() {
+    let many: String = (0..60).map(|n| format!(r#""p{n}":{{}},"#)).collect();
+    let many = many.trim_end_matches(',');
+    let schema = ladder(10, |next| {
+        format!(
+            r#"{{"allOf":[{next},{next}],"properties":{{{many}}},"additionalProperties":{{"type":"integer"}}}}"#
+        )
+    });
+    let value = format!(r#"{{"{}":1}}"#, "x".repeat(1 << 20));
+    assert_eq!(outcome(&schema, &value), Ok(Err(Unchecked)));
+}
