@@ -15,6 +15,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
+mod alert;
 mod apply;
 mod builder;
 mod call;
@@ -30,6 +31,7 @@ pub use crate::supervisor::{
     AlertSink, Connected, Down, EndedBy, EventKind, Events, Heard, Held, HostError, HostEvent,
     KEPT_EVENTS, Listing, Operation, Outlook, ServerState, Snapshot,
 };
+pub use alert::{AlertLog, AlertLogError, MAX_WAITING_ALERTS, Webhook, WebhookError};
 pub use apply::Applied;
 pub use builder::HostBuilder;
 pub use call::HostCall;
