@@ -45,7 +45,8 @@ use crate::supervisor::{Answered, Command, Supervisor, World};
 /// Many servers. Clones share them.
 ///
 /// # Drop behavior
-/// Dropping the last clone kills every server's process group. [`stop`](Self::stop) is the gentle way.
+/// Dropping the last clone kills every server's process group, but for a server that a [`HostCall`] is under way to: that one
+/// goes when the call ends or is dropped. [`stop`](Self::stop) is the gentle way.
 #[derive(Clone)]
 pub struct Host(Arc<Inner>);
 

@@ -12,6 +12,7 @@ mod command;
 mod connector;
 mod error;
 mod happened;
+mod pace;
 mod published;
 mod refresh;
 mod registry;

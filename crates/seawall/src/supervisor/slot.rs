@@ -18,6 +18,7 @@ use tokio::time::{Sleep, sleep, timeout};
 use super::backoff::STEADY;
 use super::command::{Answer, Asked};
 use super::connector::{BoxFuture, Dial, Launch, Session};
+use super::pace::Pace;
 use super::published::Publication;
 use super::refresh::{Read, Refreshes};
 use super::registry::Claim;
@@ -51,6 +52,8 @@ pub(crate) struct Up {
     pub(crate) publication: Publication,
     pub(crate) refreshes: Refreshes,
     pub(crate) changed: BoxFuture<Option<Change>>,
+    /// How fast announcements are taken.
+    pub(crate) pace: Pace,
     /// Fires once, when the session has stood long enough to count.
     pub(crate) steady: Option<Pin<Box<Sleep>>>,
 }
@@ -138,6 +141,7 @@ impl Up {
     ) -> Self {
         Self {
             changed: session.changed(),
+            pace: Pace::default(),
             session,
             launch,
             publication,
@@ -148,10 +152,13 @@ impl Up {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Happened> {
         // The end comes first: whatever is read or announced of a session that ended is no news.
-        if let Poll::Ready(change) = self.changed.as_mut().poll(context) {
+        if self.pace.poll(context).is_ready()
+            && let Poll::Ready(change) = self.changed.as_mut().poll(context)
+        {
             return Poll::Ready(match change {
                 Some(change) => {
                     self.changed = self.session.changed();
+                    self.pace.took();
                     Happened::Changed(change)
                 }
                 None => Happened::Lost,

@@ -6,6 +6,7 @@ use seawall::config::{Reconnect, ServerConfigBuilder};
 use seawall::host::{Connected, ServerState};
 use seawall::{Arguments, EraSource, Host, HostError, ServerConfig};
 use seawall_testkit::{Script, Server, is_alive, is_zombie};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 fn named(id: &str, server: &Server) -> ServerConfigBuilder {
@@ -184,4 +185,56 @@ async fn stop_and_drop_leave_no_process() {
             until("all are gone", async || pids.iter().all(|&pid| gone(pid))).await;
         }
     }
+}
+
+/// H8: a thousand calls are in flight over ten servers; an eleventh that never answers delays none, and costs its own
+/// call, which a stop ends.
+#[tokio::test]
+async fn stuck_server_delays_no_call_of_another() {
+    let tools = r#"{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}"#;
+    let stuck = Script::new()
+        .expect("initialize")
+        .reply(INITIALIZED)
+        .expect("notifications/initialized")
+        .expect("tools/list")
+        .reply(tools)
+        .hang();
+    let mut servers = vec![named("stuck", &stuck.server()).build().expect("valid")];
+    servers.extend((0..10).map(|index| {
+        named(&format!("s{index}"), &Script::plain().server())
+            .build()
+            .expect("valid")
+    }));
+    let host = Host::builder().servers(servers).build();
+    host.start(Duration::from_secs(20)).await.expect("starts");
+    let deadline = Duration::from_secs(60);
+    let mut calls = JoinSet::new();
+    calls.spawn(
+        host.call("mcp/stuck/echo", Arguments::none())
+            .timeout(deadline),
+    );
+    for index in 0..1_000 {
+        let flow = format!("mcp/s{}/echo", index % 10);
+        let arguments = Arguments::text(r#"{"text":"x"}"#);
+        calls.spawn(host.call(&flow, arguments).timeout(deadline));
+    }
+    for _ in 0..1_000 {
+        let result = calls
+            .join_next()
+            .await
+            .expect("a call")
+            .expect("not panicked");
+        assert!(!result.expect("a result").is_error());
+    }
+    assert_eq!(calls.len(), 1);
+    host.stop(Duration::from_secs(30)).await.expect("stops");
+    let stuck = calls
+        .join_next()
+        .await
+        .expect("a call")
+        .expect("not panicked");
+    assert_eq!(
+        stuck.expect_err("no answer").outcome(),
+        seawall::Outcome::NoResponse
+    );
 }

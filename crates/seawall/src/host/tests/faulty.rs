@@ -87,6 +87,8 @@ struct Inner {
     tools: Vec<&'static str>,
     readings: usize,
     launched: Option<Instant>,
+    /// What is announced.
+    change: Change,
 }
 
 impl Faulty {
@@ -152,6 +154,12 @@ impl Child {
         self.changes.notify_one();
     }
 
+    /// The server says that something else of it changed.
+    pub(super) fn announce(&self, change: Change) {
+        self.inner.lock().unwrap().change = change;
+        self.changes.notify_one();
+    }
+
     /// How often its list was read again.
     pub(super) fn readings(&self) -> usize {
         self.inner.lock().unwrap().readings
@@ -209,6 +217,7 @@ impl Connector for Faulty {
                 tools: script.tools.clone(),
                 readings: 0,
                 launched: None,
+                change: Change::Tools,
             }),
             script,
             changes: Notify::new(),
@@ -329,7 +338,7 @@ impl Session for FaultySession {
                     child.crash();
                     None
                 }
-                () = child.changes.notified() => Some(Change::Tools),
+                () = child.changes.notified() => Some(child.inner.lock().unwrap().change.clone()),
             }
         })
     }

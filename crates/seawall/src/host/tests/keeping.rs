@@ -184,3 +184,40 @@ async fn status_tells_how_each_server_stands() {
     host.disconnect("b").await.unwrap();
     assert_eq!(state(&host, "b"), None);
 }
+
+/// H8, H7: a server that announces without end does not push the events of others out of what is kept, and is told lost all
+/// the same.
+#[tokio::test(start_paused = true)]
+async fn flood_of_announcements_leaves_room_for_others() {
+    let (faulty, host) = world();
+    up(&host, "a").await;
+    up(&host, "b").await;
+    let mut events = host.events();
+    let flood = faulty.newest("a");
+    let begun = Instant::now();
+    for _ in 0..5_000 {
+        flood.announce(crate::Change::Prompts);
+        settle().await;
+    }
+    let windows = begun.elapsed().as_millis() / 250 + 2;
+    faulty.newest("b").crash();
+    flood.crash();
+    sleep(ms(1_000)).await;
+    let (mut prompts, mut lost) = (0, Vec::new());
+    while let Ok(Some(heard)) = tokio::time::timeout(ms(1), events.next()).await {
+        let Heard::Event(event) = heard else {
+            panic!("nothing is missed: {heard:?}");
+        };
+        match event.kind {
+            EventKind::PromptsChanged => prompts += 1,
+            EventKind::Lost { .. } => lost.push(event.server.to_string()),
+            _ => {}
+        }
+    }
+    assert!(
+        prompts > 8 && prompts <= windows * 8,
+        "{prompts} in {windows}"
+    );
+    lost.sort();
+    assert_eq!(lost, ["a", "b"]);
+}

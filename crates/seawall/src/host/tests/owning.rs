@@ -230,3 +230,32 @@ async fn stuck_server_delays_no_other() {
     assert!(faulty.alive().is_empty());
     faulty.check();
 }
+
+/// H1: once a disconnect has said so, id and prefix are free, on any number of threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn id_is_free_once_a_disconnect_has_said_so() {
+    let (faulty, host) = world();
+    let quick = Script {
+        handshake: Duration::ZERO,
+        end: Duration::ZERO,
+        ..Script::default()
+    };
+    for id in ["a", "b"] {
+        faulty.script(id, [quick.clone()]);
+    }
+    let mut tasks = JoinSet::new();
+    for id in ["a", "b"] {
+        let host = host.clone();
+        tasks.spawn(async move {
+            for _ in 0..300 {
+                up(&host, id).await;
+                host.disconnect(id).await.unwrap();
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+    host.stop(BUDGET).await.unwrap();
+    faulty.check();
+}
