@@ -3,6 +3,31 @@
 //! A [`Host`] connects servers side by side, keeps them up, replaces them while it runs, and ends them without a trace.
 //! Each server has a supervisor, a task that owns everything about it; every operation here is a message to it.
 //!
+//! ```
+//! use std::time::Duration;
+//!
+//! use seawall::{Arguments, Host, ServerConfig};
+//!
+//! # #[cfg(unix)]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let server = seawall_testkit::Script::plain().server();
+//! # let (command, args) = (server.program_str(), server.args.clone());
+//! let config = ServerConfig::stdio("demo", command).args(args).build()?;
+//! let host = Host::builder().servers([config]).build();
+//! host.start(Duration::from_secs(10)).await?;
+//! for flow in host.tools().flows() {
+//!     println!("{}: {}", flow.name(), flow.description());
+//! }
+//! let result = host.call("mcp/demo/echo", Arguments::text(r#"{"text": "hello"}"#)).await?;
+//! println!("{}", result.raw().as_str());
+//! host.stop(Duration::from_secs(10)).await?;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(unix))]
+//! # fn main() {}
+//! ```
+//!
 //! **Invariant:** whatever one server does costs that server only (H8).
 //! **Invariant:** what [`Host::tools`] shows is the newest listing of each live session, and nothing else (H5).
 

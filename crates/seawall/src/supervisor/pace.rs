@@ -1,4 +1,4 @@
-//! How fast one server's announcements are taken: what floods must not push others' events out of what is kept (H8).
+//! How fast one server's announcements are acted on: what floods must not push others' events out of what is kept (H8).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// So many in each window; the connection keeps what is not taken, each change once.
+/// So many in each window; what is announced meanwhile is kept, each change once.
 const BURST: u32 = 8;
 const WINDOW: Duration = Duration::from_millis(250);
 
-/// The announcements taken in the current window.
+/// The announcements acted on in the current window.
 #[derive(Default)]
 pub(crate) struct Pace {
     taken: u32,

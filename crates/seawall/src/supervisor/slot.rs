@@ -6,6 +6,7 @@
 //!     └──── Waiting ◀─────┘  └─(restart)─▶ Connecting
 //! ```
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use seawall_proto::connection::Change;
+use seawall_proto::limits::MAX_SUBSCRIPTIONS;
 use tokio::time::{Sleep, sleep, timeout};
 
 use super::backoff::STEADY;
@@ -27,6 +29,9 @@ use crate::error::Error;
 
 /// A connect that was told to end gets so long to end by itself before its future is dropped, which kills its child.
 const CONNECT_END: Duration = Duration::from_secs(10);
+
+/// So many announcements are taken before others get their turn.
+const CHANGES_PER_TURN: usize = 32;
 
 /// The stage that a server is in.
 pub(crate) enum Slot {
@@ -52,7 +57,9 @@ pub(crate) struct Up {
     pub(crate) publication: Publication,
     pub(crate) refreshes: Refreshes,
     pub(crate) changed: BoxFuture<Option<Change>>,
-    /// How fast announcements are taken.
+    /// What was announced and not acted on yet, each change once.
+    pub(crate) announced: VecDeque<Change>,
+    /// How fast that is acted on.
     pub(crate) pace: Pace,
     /// Fires once, when the session has stood long enough to count.
     pub(crate) steady: Option<Pin<Box<Sleep>>>,
@@ -141,6 +148,7 @@ impl Up {
     ) -> Self {
         Self {
             changed: session.changed(),
+            announced: VecDeque::new(),
             pace: Pace::default(),
             session,
             launch,
@@ -152,17 +160,15 @@ impl Up {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Happened> {
         // The end comes first: whatever is read or announced of a session that ended is no news.
-        if self.pace.poll(context).is_ready()
-            && let Poll::Ready(change) = self.changed.as_mut().poll(context)
+        if self.poll_changed(context).is_ready() {
+            return Poll::Ready(Happened::Lost);
+        }
+        if !self.announced.is_empty()
+            && self.pace.poll(context).is_ready()
+            && let Some(change) = self.announced.pop_front()
         {
-            return Poll::Ready(match change {
-                Some(change) => {
-                    self.changed = self.session.changed();
-                    self.pace.took();
-                    Happened::Changed(change)
-                }
-                None => Happened::Lost,
-            });
+            self.pace.took();
+            return Poll::Ready(Happened::Changed(change));
         }
         if let Poll::Ready(read) = self.refreshes.poll(context, &self.session) {
             return Poll::Ready(Happened::Read(read));
@@ -173,6 +179,24 @@ impl Up {
             self.steady = None;
             return Poll::Ready(Happened::Steady);
         }
+        Poll::Pending
+    }
+
+    /// Gathers what is announced, each change once, however fast it comes; ready once the session ended.
+    fn poll_changed(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..CHANGES_PER_TURN {
+            match std::task::ready!(self.changed.as_mut().poll(context)) {
+                None => return Poll::Ready(()),
+                Some(change) => {
+                    self.changed = self.session.changed();
+                    let room = self.announced.len() < MAX_SUBSCRIPTIONS;
+                    if room && !self.announced.contains(&change) {
+                        self.announced.push_back(change);
+                    }
+                }
+            }
+        }
+        context.waker().wake_by_ref();
         Poll::Pending
     }
 }
