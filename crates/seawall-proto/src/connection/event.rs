@@ -29,7 +29,7 @@ pub struct Session {
 pub enum Event {
     /// The handshake is over; the catalog is there.
     Ready,
-    /// The session ended; [`Connection::close_reason`] says why.
+    /// The session ended; [`Connection::close_reason`](super::Connection::close_reason) says why.
     Closed,
     /// A line was noise (S6). Told only if diagnostics are wanted.
     Noise {
@@ -47,7 +47,7 @@ pub enum Event {
     Log(Json),
     /// The server sent a request where its revision has none. Told only if diagnostics are wanted.
     Violation,
-    /// The server asks for something; [`Connection::supply`] answers.
+    /// The server asks for something; [`Connection::supply`](super::Connection::supply) answers.
     Input {
         /// Which one.
         id: InputId,
@@ -63,7 +63,7 @@ pub enum Event {
     },
     /// The server says that something of it changed.
     Changed(Change),
-    /// The tool list was read again; [`Connection::catalog`] is the new one.
+    /// The tool list was read again; [`Connection::catalog`](super::Connection::catalog) is the new one.
     Relisted(Arc<Catalog>),
     /// The tool list could not be read again; the old one stays.
     RelistFailed(CloseReason),

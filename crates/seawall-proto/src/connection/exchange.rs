@@ -130,10 +130,16 @@ impl ExchangeFault {
         self
     }
 
+    /// Without a status, if nothing was sent: what was not asked was not refused.
+    fn as_of(mut self, begun: bool) -> Self {
+        self.status = self.status.filter(|_| begun);
+        self
+    }
+
     /// What became of a request whose first byte was or was not sent (O2).
     pub(super) fn outcome(&self, begun: bool) -> Outcome {
         match self.status {
-            Some(401 | 403) => Outcome::ErrorResponse,
+            Some(401 | 403) if begun => Outcome::ErrorResponse,
             _ if begun && self.refused => Outcome::ErrorResponse,
             _ if begun => Outcome::NoResponse,
             _ => Outcome::NotSent,
@@ -285,6 +291,7 @@ impl Connection {
         }
         self.handle_accepted(key);
         if self.exchange.is_open(key) {
+            let fault = fault.as_of(self.exchange.is_dispatched());
             self.exchange_failed(now, fault);
         } else if self.is_listen(key) {
             self.listen_ended(now);
@@ -301,6 +308,7 @@ impl Connection {
                 left if left.outcome() == Outcome::NotSent => fault.outcome(false),
                 left => left.outcome(),
             };
+            let fault = fault.as_of(outcome != Outcome::NotSent);
             Err(CallError::Exchange { fault, outcome })
         });
     }
@@ -332,6 +340,13 @@ impl Connection {
         if !self.say_again(call) {
             self.end_with_fault(call, lost(FORGOTTEN_TWICE));
         } else if current {
+            self.renew(now);
+        }
+    }
+
+    /// The server knows the session no longer that its own stream belonged to: a new one is made (T3).
+    pub fn handle_session_gone(&mut self, now: Time) {
+        if matches!(&self.stage, Stage::Ready(ready) if !ready.is_renewing()) {
             self.renew(now);
         }
     }

@@ -73,10 +73,11 @@ impl Connection {
     }
 
     /// Has a modern server log from this level on while it works on requests made from now on; `None` has it log nothing.
-    /// On legacy revisions, where `logging/setLevel` is a request, this does nothing.
+    /// On legacy revisions `logging/setLevel` is a request of its own; here it is only kept, for a session made anew.
     ///
     /// Source: 2026-07-28, `server/utilities/logging`.
     pub fn set_log_level(&mut self, level: Option<&str>) {
+        self.log_level = level.map(str::to_owned);
         if self.meta.is_modern() {
             self.meta = self.modern_meta(level);
         }
@@ -394,6 +395,7 @@ impl Connection {
         self.sessions += 1;
         // Another session may have other tools; whoever keeps a list has to read it again.
         self.changed(super::Change::Tools);
+        self.restore(&session);
         Ok(Stage::Ready(Ready {
             session,
             catalog,

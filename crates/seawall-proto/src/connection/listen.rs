@@ -145,6 +145,45 @@ impl Connection {
         }
     }
 
+    /// The URIs that are followed.
+    pub fn followed(&self) -> impl Iterator<Item = &str> {
+        self.listen.uris.iter().map(String::as_str)
+    }
+
+    /// A legacy session was made anew: what was asked of the one before is asked of it too, and whatever changed
+    /// meanwhile was missed.
+    pub(super) fn restore(&mut self, session: &Session) {
+        for (_, change) in announced(session) {
+            self.changed(change);
+        }
+        let followed: Vec<String> = self.listen.uris.iter().cloned().collect();
+        for uri in followed {
+            let value = serde_json::Value::from(uri.as_str()).to_string();
+            self.ask_aside("resources/subscribe", ("uri", &value));
+            self.changed(Change::Resource(uri));
+        }
+        if let Some(level) = self.log_level.clone() {
+            let value = serde_json::Value::from(level).to_string();
+            self.ask_aside("logging/setLevel", ("level", &value));
+        }
+    }
+
+    /// Sends a request whose answer says nothing.
+    fn ask_aside(&mut self, method: &'static str, (key, value): (&'static str, &str)) {
+        let id = self.new_id();
+        let frame = wire::Request {
+            id,
+            method,
+            params: None,
+            members: &[(key, value.as_bytes())],
+            meta: &self.meta,
+            token: false,
+        }
+        .frame();
+        let route = self.route_of(method);
+        self.send(frame, Purpose::Request(id), route);
+    }
+
     /// Takes the request for the stream back, or ends the stream.
     fn stop_listening(&mut self) {
         match std::mem::take(&mut self.listen.state) {

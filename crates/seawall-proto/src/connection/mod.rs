@@ -104,6 +104,8 @@ pub struct Connection {
     meta: Meta,
     inputs: Inputs,
     listen: Listen,
+    /// The level of the server's log that was asked for.
+    log_level: Option<String>,
     /// `notifications/initialized`, over a transport of exchanges.
     introducing: Option<Introduction>,
     /// Replies and cancellations whose exchanges are not over.
@@ -130,6 +132,7 @@ impl Connection {
             meta: Meta::default(),
             inputs: Inputs::default(),
             listen: Listen::default(),
+            log_level: None,
             introducing: None,
             asides: 0,
             sessions: 0,

@@ -161,10 +161,14 @@ impl ClientBuilder {
                 Err(failure) => failure,
             };
             let next = match &failure {
-                Failure::Handshake { reason, step, .. } => {
-                    self.next(spoken, reason, *step, auto, first.is_some())
-                }
-                Failure::Other(_) => None,
+                Failure::Handshake {
+                    reason,
+                    step,
+                    unreaped: None,
+                    ..
+                } => self.next(spoken, reason, *step, auto, first.is_some()),
+                // No second process beside one that could not be ended: that has to be told (T1).
+                _ => None,
             };
             let error = failure.into_error(&server);
             let next = next.filter(|_| !self.launches.is_closed());

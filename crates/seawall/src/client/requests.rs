@@ -2,6 +2,7 @@
 //!
 //! Names, URIs and cursors go to the server as they are given; results come back as the server wrote them.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -237,36 +238,50 @@ impl Client {
         if self.session().revision.is_legacy() {
             let params = json!({ "level": level.as_str() });
             self.request_of("logging/setLevel", &params).await?;
-        } else {
-            let mut guard = self.handle.shared.lock();
-            let connection = &mut guard.state().connection;
-            connection.set_log_level(Some(level.as_str()));
         }
+        let mut guard = self.handle.shared.lock();
+        let connection = &mut guard.state().connection;
+        connection.set_log_level(Some(level.as_str()));
         Ok(())
     }
 
     /// Follows these resources, at most 64, and no others from now on: a change of one is a
     /// [`Change::Resource`](crate::Change::Resource) of [`changed`](Self::changed).
     ///
-    /// On 2026-07-28 the stream of changes is opened anew with them; on legacy revisions each is a
-    /// `resources/subscribe`.
+    /// On 2026-07-28 the stream of changes is opened anew with them; on legacy revisions each new one is a
+    /// `resources/subscribe` and each that is followed no longer a `resources/unsubscribe`. A session that the server
+    /// forgot follows them again once it is made anew.
     ///
     /// # Errors
-    /// As [`Request`], on legacy revisions alone.
+    /// As [`Request`], on legacy revisions alone; what was done before stays.
     pub async fn subscribe(&self, uris: &[String]) -> Result<(), Error> {
+        let wanted: BTreeSet<String> = uris.iter().take(MAX_SUBSCRIPTIONS).cloned().collect();
         if !self.session().revision.is_legacy() {
-            let mut guard = self.handle.shared.lock();
-            guard
-                .state()
-                .connection
-                .follow(uris.iter().take(MAX_SUBSCRIPTIONS).cloned());
+            self.follow(wanted);
             return Ok(());
         }
-        for uri in uris.iter().take(MAX_SUBSCRIPTIONS) {
+        let mut followed: BTreeSet<String> = {
+            let mut guard = self.handle.shared.lock();
+            let connection = &guard.state().connection;
+            connection.followed().map(str::to_owned).collect()
+        };
+        for uri in followed.difference(&wanted).cloned().collect::<Vec<_>>() {
+            self.request_of("resources/unsubscribe", &json!({ "uri": uri }))
+                .await?;
+            followed.remove(&uri);
+            self.follow(followed.clone());
+        }
+        for uri in wanted.difference(&followed.clone()) {
             self.request_of("resources/subscribe", &json!({ "uri": uri }))
                 .await?;
+            followed.insert(uri.clone());
+            self.follow(followed.clone());
         }
         Ok(())
+    }
+
+    fn follow(&self, uris: BTreeSet<String>) {
+        self.handle.shared.lock().state().connection.follow(uris);
     }
 
     async fn pages(&self, method: &str, member: &str) -> Result<Pages, Error> {

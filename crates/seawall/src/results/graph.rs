@@ -11,6 +11,12 @@ use serde_json::{Map, Value};
 
 use super::{MAX_COMPILED, MAX_PATTERN_BYTES, MAX_SUBSCHEMAS, UnusableSchema, options};
 
+/// How the names of JSON Schema's own schemas begin.
+const META_SCHEMAS: [&str; 2] = [
+    "https://json-schema.org/draft/",
+    "http://json-schema.org/draft-",
+];
+
 /// The index of a [`Node`].
 pub(super) type NodeId = usize;
 
@@ -321,6 +327,13 @@ impl<'a> Places<'a> {
                     return Err(UnusableSchema::Reference);
                 }
                 let uri = self.join(base, id)?;
+                // The library knows these by heart, whatever the schema says under their names.
+                let known = META_SCHEMAS
+                    .iter()
+                    .any(|prefix| uri.as_str().starts_with(prefix));
+                if known {
+                    return Err(UnusableSchema::Reference);
+                }
                 // Which of two resources of one URI a reference means, no two readers agree on.
                 if self.roots.insert(uri.as_str().to_owned(), value).is_some() {
                     return Err(UnusableSchema::Reference);

@@ -143,6 +143,25 @@ fn local_references_resolve() {
     );
 }
 
+/// S11: the library knows JSON Schema's own schemas by heart, so a part that takes the name of one would be read as that.
+#[test]
+fn names_of_meta_schemas_are_refused() {
+    for id in [
+        "https://json-schema.org/draft/2020-12/schema",
+        "https://json-schema.org/draft/2020-12/meta/core",
+        "http://json-schema.org/draft-07/schema",
+        "http://json-schema.org/draft-07/schema#",
+    ] {
+        let schema =
+            format!(r#"{{"$ref":"{id}","$defs":{{"x":{{"$id":"{id}","type":"integer"}}}}}}"#);
+        assert_eq!(
+            compile(&schema).unwrap_err(),
+            UnusableSchema::Reference,
+            "{id}"
+        );
+    }
+}
+
 /// S11: nothing is fetched, whatever the schema names. The listener would see an attempt.
 #[test]
 fn nothing_is_fetched() {

@@ -166,8 +166,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Elements are told apart by hash. Strings hash under a random key; the hash of an object, and of integers that share
-    /// a double, can be made equal on purpose, and then each is compared with each.
+    /// Elements are told apart by hash. Strings hash under a random key; the hash of an object, of nested arrays, and of
+    /// integers that share a double, can be made equal on purpose, and then each is compared with each.
     fn unique(&mut self, elements: &[Value]) -> Result<(), TooMuchWork> {
         let mut size = 0_usize;
         let mut collide = elements.len() <= 16;
@@ -194,9 +194,13 @@ impl Walk<'_> {
         *size = size.saturating_add(own);
         self.spend(own)?;
         match value {
-            Value::Array(elements) => elements
-                .iter()
-                .try_for_each(|element| self.measure(element, size, collide)),
+            Value::Array(elements) => {
+                // The library hashes an array as its elements, without brackets: `[[1],2]` and `[1,[2]]` are one.
+                *collide = true;
+                elements
+                    .iter()
+                    .try_for_each(|element| self.measure(element, size, collide))
+            }
             Value::Object(members) => {
                 *collide = true;
                 members

@@ -110,7 +110,7 @@ fn end_of_an_exchange_decides() {
     for (status, begins, expected) in [
         (Some(401), true, Outcome::ErrorResponse),
         (Some(403), true, Outcome::ErrorResponse),
-        (Some(401), false, Outcome::ErrorResponse),
+        (Some(401), false, Outcome::NotSent),
         (Some(404), true, Outcome::NoResponse),
         (Some(429), true, Outcome::NoResponse),
         (Some(503), true, Outcome::NoResponse),
@@ -126,7 +126,8 @@ fn end_of_an_exchange_decides() {
         peer.ended(transmit.key, fault(status));
         let error = peer.take(call).unwrap_err();
         assert_eq!(error.outcome(), expected, "{status:?} {begins}");
-        assert_eq!(error.http_status(), status);
+        // What was not asked was not refused.
+        assert_eq!(error.http_status(), status.filter(|_| begins));
         assert_eq!(error.code(), ErrorCode::ConnectionClosed);
         assert!(peer.is_open());
         assert!(peer.transmits().is_empty(), "a call is never said again");
@@ -683,4 +684,38 @@ fn list_is_read_again() {
         "{failed:?}"
     );
     assert!(peer.is_open());
+}
+
+/// T3: a session that its own stream found forgotten is made anew, and what was asked of the one before is asked again.
+#[test]
+fn session_that_is_gone_is_made_anew_with_what_it_was_asked() {
+    let mut peer = Peer::legacy_http();
+    peer.connection.follow([String::from("file:///a")]);
+    peer.connection.set_log_level(Some("error"));
+    assert!(
+        peer.transmits().is_empty(),
+        "their requests are the caller's"
+    );
+    peer.connection.handle_session_gone(peer.now);
+    renew(&mut peer);
+    let asked: Vec<String> = peer
+        .go()
+        .iter()
+        .map(|frame| format!("{} {}", field(frame, "/method"), field(frame, "/params")))
+        .collect();
+    assert_eq!(
+        asked,
+        [
+            r#""resources/subscribe" {"uri":"file:///a"}"#,
+            r#""logging/setLevel" {"level":"error"}"#
+        ]
+    );
+    let events = peer.events();
+    assert!(
+        matches!(
+            &events[..],
+            [Event::Changed(Change::Tools), Event::Changed(Change::Resource(uri))] if uri == "file:///a"
+        ),
+        "{events:?}"
+    );
 }

@@ -119,6 +119,7 @@ impl ExchangeDriver {
                 self.requests.remove(&key);
                 connection.handle_session_lost(now, key);
             }
+            HttpEvent::SessionGone => connection.handle_session_gone(now),
             HttpEvent::Closed { end } => {
                 // One whose stream there is has said what is wrong with it; there is no other way to try.
                 let has_stream = matches!(end, End::Broken(HttpFault::Endpoint));

@@ -323,6 +323,20 @@ fn values_that_are_compared_with_each_other_or_with_many() {
         outcome(r#"{"uniqueItems":true}"#, &format!("[{}]", twins.join(","))),
         Ok(Err(Unchecked))
     );
+    // Brackets alone, in ever new orders: all of one hash.
+    let nested: Vec<String> = (0..1_u32 << 15)
+        .map(|shape| {
+            let inner = (0..15).map(|bit| if shape >> bit & 1 == 1 { "[[]]" } else { "[]" });
+            format!("[{}]", inner.collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    assert_eq!(
+        outcome(
+            r#"{"uniqueItems":true}"#,
+            &format!("[{}]", nested.join(","))
+        ),
+        Ok(Err(Unchecked))
+    );
     let choices: Vec<String> = (0..5_000).map(|index| format!("[{index}]")).collect();
     let schema = format!(r#"{{"items":{{"enum":[{}]}}}}"#, choices.join(","));
     assert_eq!(

@@ -88,6 +88,8 @@ pub(crate) enum HttpEvent {
         /// Which post.
         key: u64,
     },
+    /// The server has forgotten the session that its own stream belonged to. The session id is forgotten here too.
+    SessionGone,
     /// HTTP+SSE: the one stream that messages come on is gone, or never was. Posts that waited end as not sent.
     Closed {
         /// How; never [`End::Complete`].

@@ -67,13 +67,15 @@ impl Link {
         }
     }
 
-    /// Forgets the session `id`, unless another one took its place.
-    pub(super) fn forget_session(&self, id: &HeaderValue) {
+    /// Forgets the session `id`; false if another one took its place, or it was forgotten before.
+    pub(super) fn forget_session(&self, id: &HeaderValue) -> bool {
         let mut session = self.session();
-        if session.id.as_ref() == Some(id) {
+        let stands = session.id.as_ref() == Some(id);
+        if stands {
             session.id = None;
             session.lost = true;
         }
+        stands
     }
 
     /// Whether a session was forgotten since this was asked last.

@@ -20,12 +20,22 @@ use super::{End, HttpEvent, HttpFault};
 pub(super) async fn listen(link: Arc<Link>, control: Arc<Control>) {
     let mut cursor = Cursor::default();
     let mut failures: u32 = 0;
+    let session = link.session_id();
+    // A server without a stream may say 404 where it should say 405; one that had it means the session.
+    let mut had_one = false;
     loop {
         let began = Instant::now();
         let outgoing = Outgoing::get(&link, cursor.last_event_id());
         let progress = match link.send(outgoing, &control).await {
             Ok(response) if matches!(response.status().as_u16(), 405 | 501) => return,
+            Ok(response) if response.status().as_u16() == 404 && had_one => {
+                if session.is_some_and(|id| link.forget_session(&id)) {
+                    control.tell(HttpEvent::SessionGone).await;
+                }
+                return;
+            }
             Ok(response) if is_stream(&response) => {
+                had_one = true;
                 follow(&link, &control, response, &mut cursor).await
             }
             Ok(_) | Err(_) => {

@@ -107,7 +107,9 @@ impl StreamableHttp {
                         .begin_stream(Arc::clone(&control), Box::pin(work));
                     self.listening = Listening::Now(control);
                 }
-                HttpEvent::SessionLost { .. } if self.link.take_lost() => self.stop_listening(),
+                HttpEvent::SessionLost { .. } | HttpEvent::SessionGone if self.link.take_lost() => {
+                    self.stop_listening();
+                }
                 _ => {}
             }
             return Poll::Ready(event);

@@ -281,3 +281,27 @@ async fn end_is_bounded() {
             .any(|request| request.method == "DELETE")
     );
 }
+
+/// T3: 404 to the server's own stream, once that stood under the session, means the session; from a server that never had
+/// a stream it means that there is none.
+#[tokio::test]
+async fn forgotten_session_shows_on_the_servers_own_stream() {
+    for (had_one, expected) in [(true, 1), (false, 0)] {
+        let peer =
+            HttpPeer::start(
+                move |before, request| match (before, request.method.as_str()) {
+                    (0, _) => initialized("s1"),
+                    (1, _) => vec![HttpAct::answer(202, &[], "")],
+                    (2, "GET") if had_one => vec![HttpAct::answer(
+                        200,
+                        &["content-type: text/event-stream"],
+                        "retry: 1\n\n",
+                    )],
+                    _ => vec![HttpAct::answer(404, &[], "")],
+                },
+            );
+        let mut http = session(&peer).await;
+        let gone = tokio::time::timeout(Duration::from_secs(3), next(&mut http)).await;
+        assert_eq!(usize::from(gone == Ok(HttpEvent::SessionGone)), expected);
+    }
+}
