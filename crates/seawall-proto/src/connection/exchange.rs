@@ -131,7 +131,7 @@ impl ExchangeFault {
     }
 
     /// Without a status, if nothing was sent: what was not asked was not refused.
-    fn as_of(mut self, begun: bool) -> Self {
+    fn told_if(mut self, begun: bool) -> Self {
         self.status = self.status.filter(|_| begun);
         self
     }
@@ -291,7 +291,7 @@ impl Connection {
         }
         self.handle_accepted(key);
         if self.exchange.is_open(key) {
-            let fault = fault.as_of(self.exchange.is_dispatched());
+            let fault = fault.told_if(self.exchange.is_dispatched());
             self.exchange_failed(now, fault);
         } else if self.is_listen(key) {
             self.listen_ended(now);
@@ -308,7 +308,7 @@ impl Connection {
                 left if left.outcome() == Outcome::NotSent => fault.outcome(false),
                 left => left.outcome(),
             };
-            let fault = fault.as_of(outcome != Outcome::NotSent);
+            let fault = fault.told_if(outcome != Outcome::NotSent);
             Err(CallError::Exchange { fault, outcome })
         });
     }
