@@ -74,7 +74,10 @@ async fn refused_connections_are_not_sent() {
     for kind in [Kind::Modern, Kind::Legacy] {
         let peer = HttpPeer::start(move |_, request| honest(kind, request));
         let client = client_of(kind, &peer).await;
+        let address = peer.url("/");
         drop(peer);
+        // Held without listening, so that no other test's server is given the port meanwhile.
+        let _held = held(&address);
         tokio::time::sleep(Duration::from_millis(100)).await;
         for _ in 0..3 {
             let error = client
@@ -89,6 +92,21 @@ async fn refused_connections_are_not_sent() {
         }
         client.close().await.expect("closes");
     }
+}
+
+/// The port of `address`, taken by somebody who does not listen.
+fn held(address: &str) -> tokio::net::TcpSocket {
+    let port = address
+        .trim_end_matches('/')
+        .rsplit_once(':')
+        .and_then(|(_, port)| port.parse::<u16>().ok())
+        .expect("a port");
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.set_reuseaddr(true).expect("an option");
+    socket
+        .bind(std::net::SocketAddr::from(([127, 0, 0, 1], port)))
+        .expect("the port is free");
+    socket
 }
 
 /// O2: a pooled connection that the server closed meanwhile is never used twice for one call: each call arrives at most
