@@ -149,6 +149,11 @@ impl Shared {
         if let Ok(clone) = stream.try_clone() {
             lock(&self.open).insert(number, clone);
         }
+        if self.stopped.load(Ordering::SeqCst) {
+            // It came while the peer was going: nobody shuts it any more.
+            lock(&self.open).remove(&number);
+            return;
+        }
         let socket = stream.try_clone();
         let mut wire: Box<dyn Wire> = match tls {
             None => Box::new(stream),

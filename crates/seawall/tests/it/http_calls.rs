@@ -77,8 +77,15 @@ async fn refused_connections_are_not_sent() {
         let address = peer.url("/");
         drop(peer);
         // Held without listening, so that no other test's server is given the port meanwhile.
-        let _held = held(&address);
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        let _held = held(&address).await;
+        // A connection that stood may be served a moment longer, or close under a call.
+        let gone = async || {
+            let ended = client.call("ok", Arguments::none()).await;
+            ended.is_err_and(|error| error.outcome() == Outcome::NotSent)
+        };
+        while !gone().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         for _ in 0..3 {
             let error = client
                 .call("ok", Arguments::none())
@@ -94,19 +101,22 @@ async fn refused_connections_are_not_sent() {
     }
 }
 
-/// The port of `address`, taken by somebody who does not listen.
-fn held(address: &str) -> tokio::net::TcpSocket {
+/// The port of `address`, taken by somebody who does not listen, once whoever did is gone.
+async fn held(address: &str) -> tokio::net::TcpSocket {
     let port = address
         .trim_end_matches('/')
         .rsplit_once(':')
         .and_then(|(_, port)| port.parse::<u16>().ok())
         .expect("a port");
-    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
-    socket.set_reuseaddr(true).expect("an option");
-    socket
-        .bind(std::net::SocketAddr::from(([127, 0, 0, 1], port)))
-        .expect("the port is free");
-    socket
+    loop {
+        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+        socket.set_reuseaddr(true).expect("an option");
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+        if socket.bind(address).is_ok() {
+            return socket;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// O2: a pooled connection that the server closed meanwhile is never used twice for one call: each call arrives at most
