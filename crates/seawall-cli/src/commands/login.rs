@@ -1,6 +1,10 @@
 //! `seawall login ID` and `seawall logout ID`.
 
+use std::future::Future;
+
+use seawall::AuthError;
 use seawall::config::{Endpoint, ServerConfig};
+use seawall::oauth::OAuth;
 use serde::Serialize;
 
 use super::servers::ServerSet;
@@ -44,15 +48,7 @@ pub(crate) async fn login(
     if visit == Visit::Open {
         printer.talk("your browser opens where its authorization server is; come back here when you are done");
     }
-    let logged_in = interrupts.unless(oauth.login()).await;
-    logged_in
-        .map_err(|_| Failure::Interrupted {
-            server: Some(config.server().to_owned()),
-        })?
-        .map_err(failed)?;
-    let login = LoginState::from(oauth.state().await.map_err(failed)?);
-    tell(&config, login, printer);
-    Ok(Status::Done)
+    conclude(oauth.login(), &oauth, &config, interrupts, printer).await
 }
 
 pub(crate) async fn logout(
@@ -71,14 +67,30 @@ pub(crate) async fn logout(
         .with_person(&config, Visit::Tell, &[])
         .map_err(failed)?
         .ok_or_else(|| no_login(&config))?;
-    let logged_out = interrupts.unless(oauth.logout()).await;
-    logged_out
+    conclude(oauth.logout(), &oauth, &config, interrupts, printer).await
+}
+
+/// Waits for the change, unless a signal comes, and tells what is kept of the login now.
+async fn conclude(
+    change: impl Future<Output = Result<(), AuthError>>,
+    oauth: &OAuth,
+    config: &ServerConfig,
+    interrupts: &mut Interrupts,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let server = config.server().to_owned();
+    let failed = |error| Failure::Login {
+        server: server.clone(),
+        error,
+    };
+    let changed = interrupts.unless(change).await;
+    changed
         .map_err(|_| Failure::Interrupted {
-            server: Some(config.server().to_owned()),
+            server: Some(server.clone()),
         })?
         .map_err(failed)?;
     let login = LoginState::from(oauth.state().await.map_err(failed)?);
-    tell(&config, login, printer);
+    tell(config, login, printer);
     Ok(Status::Done)
 }
 

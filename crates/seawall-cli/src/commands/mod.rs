@@ -32,63 +32,30 @@ pub(crate) fn run(
     printer: &mut Printer,
 ) -> Result<Status, Failure> {
     match command {
-        Command::Tools(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                tools::run(args, servers, interrupts, printer).await
-            })
-        }
+        Command::Tools(args) => with_servers(args, tools::run, settings, printer),
         Command::Call(args) => {
             let request = call::Request::read(args)?;
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                call::run(request, servers, interrupts, printer).await
-            })
+            with_servers(request, call::run, settings, printer)
         }
-        Command::Resources(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                resources::run(args, servers, interrupts, printer).await
-            })
-        }
-        Command::Read(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                read::run(args, servers, interrupts, printer).await
-            })
-        }
-        Command::Prompts(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                prompts::run(args, servers, interrupts, printer).await
-            })
-        }
-        Command::Prompt(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                prompt::run(args, servers, interrupts, printer).await
-            })
-        }
-        Command::Doctor(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                doctor::run(args, servers, interrupts, printer).await
-            })
-        }
-        Command::Login(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                login::login(args, servers, interrupts, printer).await
-            })
-        }
-        Command::Logout(args) => {
-            with_servers(settings, printer, async |servers, interrupts, printer| {
-                login::logout(args, servers, interrupts, printer).await
-            })
-        }
+        Command::Resources(args) => with_servers(args, resources::run, settings, printer),
+        Command::Read(args) => with_servers(args, read::run, settings, printer),
+        Command::Prompts(args) => with_servers(args, prompts::run, settings, printer),
+        Command::Prompt(args) => with_servers(args, prompt::run, settings, printer),
+        Command::Doctor(args) => with_servers(args, doctor::run, settings, printer),
+        Command::Login(args) => with_servers(args, login::login, settings, printer),
+        Command::Logout(args) => with_servers(args, login::logout, settings, printer),
         Command::Check(args) => Ok(check::run(&args, settings, printer)),
         Command::DemoServer => demo_server::run(printer),
         Command::Completions(args) => Ok(completions::run(&args, printer)),
     }
 }
 
-/// Reads the configuration, then runs `work` on a runtime of its own, listening for signals.
-fn with_servers(
+/// Reads the configuration, then runs `command` on a runtime of its own, listening for signals.
+fn with_servers<Args>(
+    args: Args,
+    command: impl AsyncFnOnce(Args, ServerSet, &mut Interrupts, &mut Printer) -> Result<Status, Failure>,
     settings: &Settings,
     printer: &mut Printer,
-    work: impl AsyncFnOnce(ServerSet, &mut Interrupts, &mut Printer) -> Result<Status, Failure>,
 ) -> Result<Status, Failure> {
     let servers = ServerSet::load(settings, printer)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -97,6 +64,6 @@ fn with_servers(
         .map_err(Failure::Runtime)?;
     runtime.block_on(async {
         let mut interrupts = Interrupts::listen().map_err(Failure::Runtime)?;
-        work(servers, &mut interrupts, printer).await
+        command(args, servers, &mut interrupts, printer).await
     })
 }

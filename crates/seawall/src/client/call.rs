@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{Abandoned, CallError, CallId, Progress};
+use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
 
+use super::shared::TellProgress;
 use super::{Arguments, Client};
 use crate::error::{Error, ErrorKind};
 use crate::flows::Digest;
@@ -29,7 +31,7 @@ pub struct Call {
     stage: Stage,
     timeout: Option<Duration>,
     digest: Option<Digest>,
-    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+    on_progress: Option<TellProgress>,
 }
 
 enum Stage {
@@ -84,12 +86,7 @@ impl Call {
                 let left = self.client.handle.shared.lock().state().abandon(id);
                 match left {
                     Abandoned::NotSent => ErrorKind::Abandoned(Outcome::NotSent),
-                    Abandoned::Ended(reply) => {
-                        let result = reply.and_then(|reply| {
-                            ToolResult::from_reply(reply).map_err(CallError::Unusable)
-                        });
-                        return self.end(result);
-                    }
+                    Abandoned::Ended(reply) => return self.end(reply),
                     Abandoned::NoResponse | Abandoned::Unknown => {
                         ErrorKind::Abandoned(Outcome::NoResponse)
                     }
@@ -147,9 +144,11 @@ impl Call {
     }
 
     /// The last checks of a result.
-    fn end(&self, result: Result<ToolResult, CallError>) -> Result<ToolResult, Error> {
+    fn end(&self, reply: Result<Reply, CallError>) -> Result<ToolResult, Error> {
         let failed = |error| self.client.error(ErrorKind::Call(error));
-        let result = result.map_err(failed)?;
+        let result = reply
+            .and_then(|reply| ToolResult::from_reply(reply).map_err(CallError::Unusable))
+            .map_err(failed)?;
         if !result.is_error()
             && let Some(structured) = result.structured_content()
             && let Some(position) = self.position
@@ -180,18 +179,9 @@ impl Future for Call {
         };
         // Kept from here on, so that whatever unwinds, the call is let go of.
         self.stage = Stage::Pending(id);
-        let mut guard = self.client.handle.shared.lock();
-        let connection = &mut guard.state().connection;
-        let progress = match self.on_progress {
-            Some(_) => connection.take_progress(id),
-            None => None,
-        };
-        let polled = connection.poll_call(id, context.waker());
-        drop(guard);
-        if let (Some(tell), Some(progress)) = (&mut self.on_progress, progress) {
-            tell(progress);
-        }
-        match polled {
+        let this = &mut *self;
+        let shared = &this.client.handle.shared;
+        match shared.poll_ended(id, &mut this.on_progress, context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(result)) => {
                 let result = self.end(result);

@@ -15,6 +15,7 @@ use seawall_proto::{Json, Outcome};
 use serde_json::json;
 
 use super::Client;
+use super::shared::TellProgress;
 use crate::error::{Error, ErrorKind};
 use crate::events::LogLevel;
 
@@ -29,7 +30,7 @@ pub struct Request {
     client: Client,
     stage: Stage,
     timeout: Option<Duration>,
-    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+    on_progress: Option<TellProgress>,
 }
 
 enum Stage {
@@ -108,18 +109,9 @@ impl Future for Request {
         };
         // Kept from here on, so that whatever unwinds, the request is let go of.
         self.stage = Stage::Pending(id);
-        let mut guard = self.client.handle.shared.lock();
-        let connection = &mut guard.state().connection;
-        let progress = match self.on_progress {
-            Some(_) => connection.take_progress(id),
-            None => None,
-        };
-        let polled = connection.poll_request(id, context.waker());
-        drop(guard);
-        if let (Some(tell), Some(progress)) = (&mut self.on_progress, progress) {
-            tell(progress);
-        }
-        match polled {
+        let this = &mut *self;
+        let shared = &this.client.handle.shared;
+        match shared.poll_ended(id, &mut this.on_progress, context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(reply))) => self.over(Ok(reply.result)),
             Poll::Ready(Some(Err(error))) => {

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{
-    Abandoned, CallId, Change, CloseReason, Connection, Session, Step, Time,
+    Abandoned, CallError, CallId, Change, CloseReason, Connection, Progress, Session, Step, Time,
 };
+use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::mcp::Catalog;
 use tokio::time::Instant;
@@ -21,6 +22,9 @@ use crate::transport::stdio::NotReaped;
 
 /// At most so many frames go into one vectored write; the kernel takes no more than 1 024.
 const FRAMES_PER_WRITE: usize = 64;
+
+/// Is told the newest progress of a request.
+pub(super) type TellProgress = Box<dyn FnMut(Progress) + Send>;
 
 /// One connection, shared.
 pub(super) struct Shared {
@@ -109,6 +113,27 @@ impl Shared {
             Poll::Pending
         })
         .await
+    }
+
+    /// The end of a request, once. On the way progress is told, after the lock is released.
+    pub(super) fn poll_ended(
+        &self,
+        id: CallId,
+        on_progress: &mut Option<TellProgress>,
+        context: &Context<'_>,
+    ) -> Poll<Option<Result<Reply, CallError>>> {
+        let mut guard = self.lock();
+        let connection = &mut guard.state().connection;
+        let progress = match on_progress {
+            Some(_) => connection.take_progress(id),
+            None => None,
+        };
+        let polled = connection.poll_request(id, context.waker());
+        drop(guard);
+        if let (Some(tell), Some(progress)) = (on_progress, progress) {
+            tell(progress);
+        }
+        polled
     }
 
     /// Waits until the driver is gone, and with it the server, or the hope of ending it.
