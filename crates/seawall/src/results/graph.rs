@@ -23,6 +23,8 @@ pub(super) type NodeId = usize;
 /// All subschemas that can be reached from the root, which is node 0.
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
+    /// How often, at most, the library compiles each of them.
+    pub(super) ways: usize,
 }
 
 /// One schema object.
@@ -54,10 +56,26 @@ pub(super) struct Node {
     pub(super) reads_strings: bool,
     /// Whether members that are strings are hashed, to find the alternatives that they select.
     pub(super) reads_members: bool,
+    /// Each `anyOf` and `oneOf`.
+    pub(super) unions: Vec<Union>,
+    /// Values that `enum` and `const` list.
+    pub(super) listed: usize,
+    /// Names that `properties` and `required` list, long ones for several.
+    pub(super) named: usize,
+    /// `not`
+    pub(super) negates: bool,
     /// `uniqueItems`
     pub(super) unique: bool,
     /// `unevaluatedProperties` or `unevaluatedItems`: what applied to the value is applied again to find out.
     pub(super) applies_again: bool,
+}
+
+/// An `anyOf` or a `oneOf`.
+pub(super) struct Union {
+    /// How many branches it has.
+    pub(super) size: usize,
+    /// Those that are objects.
+    pub(super) branches: Vec<NodeId>,
 }
 
 impl Graph {
@@ -74,10 +92,11 @@ impl Graph {
         while let Some(schema) = builder.waiting.get(nodes.len()).copied() {
             nodes.push(builder.node(schema)?);
         }
-        if builder.places.ways().saturating_mul(nodes.len()) > MAX_COMPILED {
+        let ways = builder.places.ways();
+        if ways.saturating_mul(nodes.len()) > MAX_COMPILED {
             return Err(UnusableSchema::TooComplex);
         }
-        Ok(Self { nodes })
+        Ok(Self { nodes, ways })
     }
 }
 
@@ -131,9 +150,16 @@ impl<'a> Builder<'a> {
                 "allOf" => self.each(value, &mut node.in_place)?,
                 "anyOf" | "oneOf" => {
                     node.reads_members = true;
-                    self.each(value, &mut node.in_place)?;
+                    let mut branches = Vec::new();
+                    self.each(value, &mut branches)?;
+                    node.in_place.extend(&branches);
+                    let size = value.as_array().map_or(0, Vec::len);
+                    node.unions.push(Union { size, branches });
                 }
-                "not" | "if" | "then" | "else" => node.in_place.extend(self.id(value)?),
+                "not" | "if" | "then" | "else" => {
+                    node.negates |= key == "not";
+                    node.in_place.extend(self.id(value)?);
+                }
                 "dependentSchemas" | "dependencies" => {
                     node.weight += values(value);
                     for value in value.as_object().into_iter().flat_map(Map::values) {
@@ -145,6 +171,7 @@ impl<'a> Builder<'a> {
                         let id = self.id(value)?;
                         node.members.insert(name.clone(), id);
                         node.weight += 1;
+                        node.named += 1 + name.len() / 64;
                     }
                 }
                 "patternProperties" => {
@@ -169,7 +196,13 @@ impl<'a> Builder<'a> {
                     }
                 }
                 "const" | "enum" | "required" | "dependentRequired" => {
-                    node.weight += values(value);
+                    let values = values(value);
+                    node.weight += values;
+                    match key.as_str() {
+                        "enum" | "const" => node.listed += values,
+                        "required" => node.named += values,
+                        _ => {}
+                    }
                     // A string is looked for among those of an enum by its hash.
                     node.reads_strings |= key == "enum";
                 }

@@ -41,6 +41,10 @@ pub const MAX_PATTERN_BYTES: usize = 1 << 18;
 /// embedded resources (`$id`). With four such, about 250 subschemas; without any, [`MAX_SUBSCHEMAS`] is the bound.
 pub const MAX_COMPILED: usize = 16_384;
 
+/// The most steps of compiling what tells the branches of the `anyOf` and `oneOf` of one `outputSchema` apart. A step is one
+/// value that a member of a branch is fixed to, for one branch.
+pub const MAX_DISPATCH: usize = 2_000_000;
+
 /// What one pattern may remember while it matches, in bytes.
 const PATTERN_CACHE_BYTES: usize = 1 << 17;
 
@@ -109,7 +113,9 @@ impl OutputValidator {
             return Err(UnusableSchema::Dialect);
         }
         let graph = Graph::of(&schema, draft)?;
-        work::unfolds(&graph).map_err(|_| UnusableSchema::TooComplex)?;
+        work::unfolds(&graph)
+            .and_then(|()| work::dispatches(&graph))
+            .map_err(|_| UnusableSchema::TooComplex)?;
         let options = options(MAX_PATTERN_BYTES).with_draft(draft);
         let validator = unless_it_panics(|| options.build(&schema).ok())
             .flatten()

@@ -1,9 +1,11 @@
 //! How much work a check would be, counted on the graph of its schema, never past the bound.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
-use super::graph::{Graph, Node, NodeId};
-use super::{MAX_CHECK_STEPS, MAX_SCHEMA_PATH, MAX_UNFOLDED};
+use super::graph::{Graph, Node, NodeId, Union};
+use super::{MAX_CHECK_STEPS, MAX_DISPATCH, MAX_SCHEMA_PATH, MAX_UNFOLDED};
 
 /// Bytes of text that are looked at in one step.
 const BYTES_A_STEP: usize = 64;
@@ -11,6 +13,9 @@ const BYTES_A_STEP: usize = 64;
 const PATTERN_BYTES_A_STEP: usize = 512;
 /// Integers up to here are told apart by their nearest double.
 const EXACT_INTEGER: u64 = 1 << 53;
+
+/// How many branches a union has at least for which the library makes a table.
+const DISPATCHED_BRANCHES: usize = 3;
 
 /// The check would pass a bound.
 #[derive(Debug)]
@@ -38,6 +43,44 @@ pub(super) fn unfolds(graph: &Graph) -> Result<(), TooMuchWork> {
         .try_for_each(|node| walk.visit(node, On::Value(&Value::Null), Purpose::Validity, 0))
 }
 
+/// Whether finding out what tells the branches of each union apart ends within its bound, for a schema that
+/// [unfolds](unfolds()).
+///
+/// The library looks, in each branch, for members that `enum` or `const` fix, and makes a table: for each value of one such
+/// member the branches that may hold it.
+pub(super) fn dispatches(graph: &Graph) -> Result<(), TooMuchWork> {
+    let mut walk = Walk {
+        graph,
+        left: MAX_DISPATCH / graph.ways.max(1),
+    };
+    graph
+        .nodes
+        .iter()
+        .flat_map(|node| &node.unions)
+        .try_for_each(|union| walk.union(union))
+}
+
+/// What the branches of a union say of an object's members.
+#[derive(Default)]
+struct Said<'a> {
+    /// Schemas that may have `properties`.
+    schemas: usize,
+    /// Names that they list.
+    names: usize,
+    members: HashMap<&'a str, Fixed>,
+}
+
+/// What may fix one member.
+#[derive(Default)]
+struct Fixed {
+    /// Values that it is fixed to, or may not have.
+    values: usize,
+    /// Of these, the ones that it may not have.
+    rejected: usize,
+    /// How often values are rejected.
+    rejections: usize,
+}
+
 /// What a schema is on: a value, or a member's name.
 #[derive(Clone, Copy)]
 enum On<'a> {
@@ -59,7 +102,7 @@ struct Walk<'a> {
     left: usize,
 }
 
-impl Walk<'_> {
+impl<'g> Walk<'g> {
     fn spend(&mut self, steps: usize) -> Result<(), TooMuchWork> {
         self.left = self.left.checked_sub(steps).ok_or(TooMuchWork)?;
         Ok(())
@@ -96,6 +139,64 @@ impl Walk<'_> {
             On::Value(Value::Object(members)) => self.members(node, members, path),
             On::Value(_) => Ok(()),
         }
+    }
+
+    fn union(&mut self, union: &Union) -> Result<(), TooMuchWork> {
+        if union.size < DISPATCHED_BRANCHES {
+            return Ok(());
+        }
+        let mut said = Said::default();
+        for branch in &union.branches {
+            self.branch(*branch, &mut said)?;
+        }
+        // Each name is looked up in each schema.
+        self.spend(said.names.saturating_mul(said.schemas) / 8)?;
+        // Each value of one member gets a list of branches, for which those that reject values are gone through.
+        let table = |member: &Fixed| {
+            let rejections = member.rejections.min(union.size);
+            let listed = union.size.saturating_mul(1 + rejections);
+            member
+                .values
+                .saturating_mul(listed.saturating_add(member.rejected))
+        };
+        self.spend(said.members.values().map(table).max().unwrap_or(0))
+    }
+
+    fn branch(&mut self, node: NodeId, said: &mut Said<'g>) -> Result<(), TooMuchWork> {
+        let graph = self.graph;
+        let Some(node) = graph.nodes.get(node) else {
+            return Ok(());
+        };
+        self.spend(1 + node.weight / 8)?;
+        said.schemas += 1;
+        said.names = said.names.saturating_add(node.named);
+        for inner in &node.in_place {
+            self.branch(*inner, said)?;
+        }
+        for (name, member) in &node.members {
+            if let Some(member) = member {
+                self.fixed(*member, said.members.entry(name).or_default())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fixed(&mut self, node: NodeId, member: &mut Fixed) -> Result<(), TooMuchWork> {
+        let graph = self.graph;
+        let Some(node) = graph.nodes.get(node) else {
+            return Ok(());
+        };
+        self.spend(1 + node.listed / 8)?;
+        let before = member.values;
+        member.values = member.values.saturating_add(node.listed);
+        for inner in &node.in_place {
+            self.fixed(*inner, member)?;
+        }
+        if node.negates {
+            member.rejections += 1;
+            member.rejected = member.rejected.saturating_add(member.values - before);
+        }
+        Ok(())
     }
 
     fn text(&mut self, node: &Node, text: &str) -> Result<(), TooMuchWork> {

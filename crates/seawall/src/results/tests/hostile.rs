@@ -382,3 +382,89 @@ fn long_names_that_are_looked_up_often() {
     let value = format!(r#"{{"{}":1}}"#, "x".repeat(1 << 20));
     assert_eq!(outcome(&schema, &value), Ok(Err(Unchecked)));
 }
+
+/// From three branches on the library makes a table of what tells them apart: values times branches.
+#[test]
+fn unions_whose_branches_list_many_values() {
+    let union = |branches: usize, branch: &str, defs: &str| {
+        let branches = vec![branch; branches].join(",");
+        format!(r#"{{"anyOf":[{branches}],"$defs":{{{defs}}}}}"#)
+    };
+    let list = |values: usize| {
+        let values: Vec<String> = (0..values).map(|value| value.to_string()).collect();
+        values.join(",")
+    };
+    // One list for all branches, as it is or negated; one schema for all branches; and where the member is two steps away.
+    let member = r##"{"properties":{"k":{"$ref":"#/$defs/e"}},"required":["k"]}"##;
+    let shared = r##"{"$ref":"#/$defs/b"}"##;
+    for (branch, defs) in [
+        (member, format!(r#""e":{{"enum":[{}]}}"#, list(4_000))),
+        (
+            member,
+            format!(r#""e":{{"not":{{"enum":[{}]}}}}"#, list(4_000)),
+        ),
+        (
+            shared,
+            format!(r#""b":{member},"e":{{"enum":[{}]}}"#, list(4_000)),
+        ),
+        (
+            shared,
+            format!(
+                r#""b":{{"allOf":[{member},{member}]}},"e":{{"not":{{"enum":[{}]}}}}"#,
+                list(1_000)
+            ),
+        ),
+    ] {
+        let schema = union(600, branch, &defs);
+        assert_eq!(
+            outcome(&schema, r#"{"k":1}"#),
+            Err(UnusableSchema::TooComplex),
+            "{branch}"
+        );
+        outcome(&union(2, branch, &defs), r#"{"k":1}"#)
+            .unwrap()
+            .ok();
+    }
+    // Branches that say nothing are in each list too.
+    let anything = vec!["true"; 8_000].join(",");
+    let schema = union(
+        2,
+        &format!("{member},{anything}"),
+        &format!(r#""e":{{"enum":[{}]}}"#, list(1_000)),
+    );
+    assert_eq!(
+        outcome(&schema, r#"{"k":1}"#),
+        Err(UnusableSchema::TooComplex)
+    );
+    // Names that are looked up in many schemas.
+    let names: String = (0..3_000)
+        .map(|name| format!(r#""n{name}":true,"#))
+        .collect();
+    let defs = format!(
+        r##""b":{{"properties":{{{names}"z":true}}}},"c":{{"allOf":[{}]}}"##,
+        vec!["{}"; 3_000].join(",")
+    );
+    let branches = format!(
+        r##"{shared},{shared},{}"##,
+        [r##"{"$ref":"#/$defs/c"}"##; 10].join(",")
+    );
+    let schema = format!(r#"{{"oneOf":[{branches}],"$defs":{{{defs}}}}}"#);
+    assert_eq!(outcome(&schema, "{}"), Err(UnusableSchema::TooComplex));
+}
+
+/// S11: what people write is far from those bounds.
+#[test]
+fn a_large_union_of_events_is_checked() {
+    let mut branches = String::new();
+    for kind in 0..120 {
+        let _ = write!(
+            branches,
+            r#"{{"type":"object","properties":{{"kind":{{"const":"k{kind}"}},"level":{{"enum":["a","b","c","d"]}},"{kind}a":{{"type":"string"}},"{kind}b":{{"not":{{"const":0}}}},"note":{{"type":"string"}}}},"required":["kind","level"]}},"#
+        );
+    }
+    let schema = format!(r#"{{"oneOf":[{branches}false]}}"#);
+    let good = r#"{"kind":"k7","level":"b","7b":1}"#;
+    assert_eq!(outcome(&schema, good), Ok(Ok(())));
+    let bad = r#"{"kind":"k7","level":"e"}"#;
+    assert_eq!(outcome(&schema, bad), Ok(Err(Structured)));
+}
