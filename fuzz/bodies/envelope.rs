@@ -1,9 +1,14 @@
 //! One frame's verdict against serde_json's reading of the same text (S6, L2).
 
+use std::collections::HashSet;
+use std::fmt;
+
 use bytes::Bytes;
 use seawall_proto::Json;
 use seawall_proto::jsonrpc::{ErrorObject, Inbound, Malformed, Noise, classify, for_each_element};
-use serde::de::IgnoredAny;
+use seawall_proto::limits::MAX_JSON_DEPTH;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 /// The input is one frame.
@@ -23,6 +28,10 @@ pub(crate) fn run(data: &[u8]) {
         ));
         return;
     }
+    assert_eq!(
+        matches!(verdict, Err(Malformed::TooDeep)),
+        text.trim_start().starts_with('{') && nesting(text) > MAX_JSON_DEPTH && is_tagged(text),
+    );
     match &verdict {
         Ok(Inbound::Request { id, .. } | Inbound::Response { id, .. }) => {
             let raw = id.as_json();
@@ -123,10 +132,68 @@ pub(crate) fn run(data: &[u8]) {
         }
         Ok(other) => panic!("a tagged object is a message or malformed, not {other:?}"),
         Err(Malformed::Version) => assert_ne!(members["jsonrpc"], "2.0"),
-        Err(Malformed::TooDeep | Malformed::DuplicateKey) => {}
+        Err(Malformed::TooDeep) => panic!("serde_json went down to its bottom"),
+        Err(Malformed::DuplicateKey) => assert!(has_equal_keys(text)),
         Err(Malformed::NumberOverflow) => panic!("serde_json read every number"),
         Err(_) => assert!(!is_plainly_valid(&value)),
     }
+}
+
+/// How deep containers nest in a text that is JSON.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth -= 1,
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// The names of an object's members, as they stand there; none of anything else.
+struct Keys(Vec<String>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Keys;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let mut keys = Vec::new();
+                while let Some((key, IgnoredAny)) = map.next_entry()? {
+                    keys.push(key);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+fn keys(text: &str) -> Vec<String> {
+    serde_json::from_str::<Keys>(text).map_or_else(|_| Vec::new(), |keys| keys.0)
+}
+
+fn has_equal_keys(text: &str) -> bool {
+    let keys = keys(text);
+    keys.iter().collect::<HashSet<_>>().len() < keys.len()
+}
+
+fn is_tagged(text: &str) -> bool {
+    keys(text).iter().any(|key| key == "jsonrpc")
 }
 
 fn is_error(value: &Value, error: &ErrorObject) {

@@ -50,13 +50,18 @@ impl<'a> Expander<'a> {
         let mut out = String::with_capacity(text.len());
         let mut is_literal = true;
         let mut rest = text;
+        // How much of `rest` is left at the next `}`, so that each byte is looked at for one once.
+        let mut left_at_close = usize::MAX;
         while let Some((before, after)) = rest.split_once("${") {
+            if left_at_close > after.len() {
+                match after.find('}') {
+                    Some(close) => left_at_close = after.len() - close,
+                    None => break,
+                }
+            }
+            let (inner, closed) = after.split_at(after.len() - left_at_close);
+            let after = closed.get(1..).unwrap_or_default();
             out.push_str(before);
-            let Some((inner, after)) = after.split_once('}') else {
-                out.push_str("${");
-                rest = after;
-                break;
-            };
             match self.value_of(inner) {
                 Ok(Some(value)) => {
                     is_literal = false;
@@ -97,23 +102,25 @@ impl<'a> Expander<'a> {
             "pathSeparator" | "/" => return Ok(Some(std::path::MAIN_SEPARATOR.to_string())),
             _ => {}
         }
-        if let Some((name, default)) = inner.split_once(":-") {
-            let name = name.strip_prefix("env:").unwrap_or(name);
-            if is_plain_variable_name(name) {
-                let value = self
-                    .surroundings
-                    .variable(name)
-                    .filter(|value| !value.is_empty());
+        // Only as far as a name goes: a text of many `${` is read once.
+        let named = inner.strip_prefix("env:").unwrap_or(inner);
+        for (name, tail) in [first_word(inner), first_word(named)] {
+            if !is_plain_variable_name(name) {
+                continue;
+            }
+            if tail.is_empty() {
+                return self.variable(name).map(Some);
+            }
+            if let Some(default) = tail.strip_prefix(":-") {
+                let value = self.surroundings.variable(name);
+                let value = value.filter(|value| !value.is_empty());
                 return Ok(Some(value.unwrap_or_else(|| default.to_owned())));
             }
         }
-        if is_plain_variable_name(inner) {
-            return self.variable(inner).map(Some);
-        }
-        match inner.split_once(':') {
-            Some(("env", name)) if is_plain_variable_name(name) => self.variable(name).map(Some),
-            Some(("input", id)) => self.input(id).map(Some),
-            Some((word, _)) if is_plain_variable_name(word) => Err(ProblemKind::Substitution {
+        let (word, tail) = first_word(inner);
+        match tail.strip_prefix(':') {
+            Some(id) if word == "input" => self.input(id).map(Some),
+            Some(_) if is_plain_variable_name(word) => Err(ProblemKind::Substitution {
                 word: sayable(word),
             }),
             _ => Ok(None),
@@ -140,4 +147,11 @@ impl<'a> Expander<'a> {
         let answer = self.answers.get(id).cloned().flatten();
         answer.ok_or_else(|| ProblemKind::MissingInput { id: sayable(id) })
     }
+}
+
+/// What a text begins with that a name may hold, and the rest.
+fn first_word(text: &str) -> (&str, &str) {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let end = text.bytes().position(|byte| !is_name(byte));
+    text.split_at(end.unwrap_or(text.len()))
 }

@@ -164,3 +164,23 @@ fn maps_take_numbers_and_null_in_env() {
         BTreeMap::from([("PORT".to_owned(), "80".to_owned())])
     );
 }
+
+/// A text of many `${` is read once, however they are closed.
+#[test]
+fn many_openings_take_no_longer_than_their_text() {
+    const OPENINGS: usize = 100_000;
+    for (end, expected) in [
+        ("", ""),
+        ("}", "}"),
+        ("${env:SET}", "value"),
+        (" }${SET}", " }value"),
+    ] {
+        for opening in ["${", "${a ", "${ env:", "${input-", "$${"] {
+            let text = format!("{}{end}", opening.repeat(OPENINGS));
+            let began = std::time::Instant::now();
+            let env = env_of(&with(&format!(r#""env": {{"A": "{text}"}}"#)));
+            assert!(began.elapsed() < std::time::Duration::from_secs(5));
+            assert!(env["A"].ends_with(expected), "{opening} {end}");
+        }
+    }
+}
