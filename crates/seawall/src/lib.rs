@@ -35,6 +35,7 @@
 //! * [`limits`] are the bounds on a server, with their defaults.
 //! * [`events`] shows what a server says beside the protocol, redacted ([`redact`]), to an observer that asks for it.
 //! * [`results`] checks structured output against the tool's schema.
+//! * [`readers`] gives a result to a model, a module or a script, and saves what they cannot take.
 
 pub mod client;
 pub mod config;
@@ -44,6 +45,7 @@ pub mod flows;
 pub mod host;
 pub mod inputs;
 pub mod oauth;
+pub mod readers;
 pub mod redact;
 pub mod results;
 mod supervisor;
