@@ -199,10 +199,11 @@ pub(super) fn rmcp_program() -> String {
 }
 
 /// The scripts in `peers/python`.
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     "fastmcp_three.py",
     "sdk_server.py",
     "six_fastmcp.py",
+    "guarded_fastmcp.py",
     "six_sdk.py",
 ];
 

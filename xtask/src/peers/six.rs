@@ -1,5 +1,5 @@
-//! The peers that have the same six tools (`echo`, `add`, `fail`, `slow`, `ask`, `image`), over stdio and HTTP, and how
-//! server-everything, which has its own tools, is made to serve HTTP.
+//! The peers that have the same six tools (`echo`, `add`, `fail`, `slow`, `ask`, `image`), over stdio and HTTP, and those that have
+//! their own: server-everything, which is made to serve HTTP, and one behind a login.
 //!
 //! A peer over HTTP prints its URL, serves 127.0.0.1 only, and ends when its stdin does.
 
@@ -154,6 +154,15 @@ pub(super) fn peers(places: &Places) -> Vec<Peer> {
         "/sse",
         &["2024-11-05", "auto"],
     ));
+    peers.push(Peer {
+        name: "guarded-fastmcp".to_owned(),
+        http: true,
+        six: false,
+        protocols: vec!["auto"],
+        command: python(&places.fastmcp),
+        args: vec![script("guarded_fastmcp.py")],
+        env: Vec::new(),
+    });
     peers
 }
 

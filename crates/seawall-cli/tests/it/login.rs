@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use seawall_testkit::HttpPeer;
 use serde_json::json;
 
 use crate::support::{Config, Ran, run};
@@ -12,15 +11,21 @@ use crate::web::wanting_login;
 
 /// A configuration with the server `s`, and a place to keep its login.
 struct World {
-    peer: HttpPeer,
+    /// Where its authorization server is.
+    issuer: String,
     config: Config,
+    /// What serves it, until this value goes.
+    _peer: Box<dyn std::any::Any>,
 }
 
 impl World {
     fn new() -> Self {
         let peer = wanting_login();
-        let config = Config::of(&[("s", json!({"url": peer.url("/mcp")}))]);
-        Self { peer, config }
+        Self {
+            issuer: peer.url(""),
+            config: Config::of(&[("s", json!({"url": peer.url("/mcp")}))]),
+            _peer: Box::new(peer),
+        }
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -35,6 +40,11 @@ impl World {
 
     /// Logs in as somebody who opens the address that is printed, and is let in.
     fn log_in(&self, args: &[&str]) -> Ran {
+        self.log_in_by(args, |address| answer(address, &self.issuer))
+    }
+
+    /// Logs in, with `open` in place of a browser.
+    fn log_in_by(&self, args: &[&str], open: impl FnOnce(&str)) -> Ran {
         let mut child = self
             .command(&[&["login", "s", "--no-browser"], args].concat())
             .stdout(Stdio::piped())
@@ -52,7 +62,7 @@ impl World {
                 break line.trim().to_owned();
             }
         };
-        answer(&address, &self.peer.url(""));
+        open(&address);
         stderr.read_to_string(&mut said).expect("stderr is read");
         let mut ran: Ran = child.wait_with_output().expect("it ends").into();
         ran.stderr = said;
@@ -221,7 +231,7 @@ fn login_is_offered_at_a_terminal() {
 
     let mut terminal = Terminal::open();
     let child = terminal.run(&world.config, &call, Some(&browser));
-    let origin = world.peer.url("");
+    let origin = &world.issuer;
     terminal.wait_for(&format!("MCP server \"s\" at {origin} wants a login."));
     terminal.answer("yes or no: ", "no");
     let ran = finish(child).exits(3);
@@ -237,4 +247,62 @@ fn login_is_offered_at_a_terminal() {
     let ran = finish(child).exits(0);
     assert_eq!(ran.stdout, "hello, you\n");
     assert!(world.run(&call).exits(0).stdout.contains("hello"));
+}
+
+/// BEHAVIOUR T5: a login at a server of others, with its own registration, authorization and refresh tokens.
+#[test]
+#[ignore = "needs the peers: `cargo xtask test` installs them and runs this"]
+fn a_real_server_is_logged_in_to_and_the_login_renewed() {
+    let mut peer = crate::six::peer("guarded-fastmcp");
+    for seconds in ["3600", "3"] {
+        peer["env"] = json!({"TOKEN_SECONDS": seconds});
+        let server = crate::six::start(&peer);
+        let world = World {
+            issuer: String::new(),
+            config: Config::of(&[(
+                "s",
+                json!({"url": server.url(), "oauth": {"scopes": ["issues:read"]}, "handshakeTimeoutMs": 60_000}),
+            )]),
+            _peer: Box::new(server),
+        };
+        let call = || world.run(&["call", "mcp/s/search", "query=wall"]);
+        assert_eq!(call().status, Some(3));
+        let ran = world.log_in_by(&[], |address| {
+            let (head, _) = get(address);
+            let location = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("location").then_some(value)
+            });
+            let (head, _) = get(location.expect("it lets everybody in"));
+            assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        });
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        // The refresh token is used once, so the second renewal shows that the first one's was kept.
+        for _ in 0..3 {
+            let ran = call();
+            assert_eq!(ran.status, Some(0), "{ran:?}");
+            assert_eq!(ran.stdout, "3 issues speak of wall\n");
+            if seconds == "3" {
+                std::thread::sleep(std::time::Duration::from_millis(3_100));
+            }
+        }
+        assert_eq!(world.run(&["logout", "s"]).status, Some(0));
+        assert_eq!(call().status, Some(3));
+    }
+}
+
+/// The head and the body of the answer to a GET, as a browser would ask.
+fn get(address: &str) -> (String, String) {
+    let rest = address.strip_prefix("http://").expect("a local address");
+    let (host, path) = rest.split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(host).expect("somebody listens");
+    write!(
+        stream,
+        "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    )
+    .expect("is sent");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("is answered");
+    let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+    (head.to_owned(), body.to_owned())
 }

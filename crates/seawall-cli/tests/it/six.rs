@@ -68,7 +68,7 @@ fn the_six_calls_are_the_same_over_http() {
 #[ignore = "needs the peers: `cargo xtask test` installs them and runs this"]
 fn server_everything_is_called_over_both_http_transports() {
     let mut faults = Vec::new();
-    for peer in peers().iter().filter(|peer| peer["six"] == false) {
+    for peer in peers().iter().filter(|peer| is_named(peer, "everything")) {
         let server = start(peer);
         for protocol in words(&peer["protocols"]) {
             let config = config(json!({"url": server.url()}), protocol);
@@ -152,7 +152,14 @@ fn fault_of_verdict(config: &Config) -> Option<String> {
     (!told).then(|| format!("the verdict: {ran:?}"))
 }
 
-fn start(peer: &Value) -> RealPeer {
+/// The peer of that name.
+pub(crate) fn peer(name: &str) -> Value {
+    let found = peers().into_iter().find(|peer| peer["name"] == name);
+    found.unwrap_or_else(|| panic!("{name} is installed"))
+}
+
+/// Starts a peer over HTTP.
+pub(crate) fn start(peer: &Value) -> RealPeer {
     let env = peer["env"].as_object().expect("an object");
     let env = env
         .iter()

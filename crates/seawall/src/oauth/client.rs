@@ -217,13 +217,15 @@ pub(super) async fn register(
     })
 }
 
-/// How a client with a secret authenticates: as the server says, else with Basic (RFC 8414's default).
+/// How a client with a secret authenticates: in the body where the server says that it may, which every server of OAuth 2.1
+/// takes (section 2.4.1; some that list both take Basic only with the client's id in the body too), else with Basic (RFC 8414's
+/// default).
 fn secret_method(server: &AuthorizationServer) -> ClientAuth {
     let takes = |name: &str| {
         let methods = server.client_auth.as_ref();
         methods.is_some_and(|methods| methods.iter().any(|method| method == name))
     };
-    if takes("client_secret_post") && !takes("client_secret_basic") {
+    if takes("client_secret_post") {
         ClientAuth::ClientSecretPost
     } else {
         ClientAuth::ClientSecretBasic

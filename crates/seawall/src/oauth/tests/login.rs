@@ -157,6 +157,10 @@ async fn a_client_authenticates_as_the_token_endpoint_wants() {
     let post = sent(json!(["client_secret_post"]), secret.clone()).await;
     assert_eq!(post.field("client_secret"), "s:1");
     assert_eq!(post.header("authorization"), "");
+    let both = json!(["client_secret_basic", "client_secret_post"]);
+    let both = sent(both, secret.clone()).await;
+    assert_eq!(both.field("client_secret"), "s:1");
+    assert_eq!(both.header("authorization"), "");
     let told = json!({ "client_id": "a", "client_secret": "s", "token_endpoint_auth_method": "client_secret_post" });
     assert_eq!(sent(json!(null), told).await.field("client_secret"), "s");
     let unsaid = sent(json!(null), secret).await;
