@@ -200,7 +200,7 @@ pub enum CloseReason {
     #[error("its answer to server/discover {0}")]
     Discovery(HandshakeFault),
     /// The exchange of a handshake request brought no answer.
-    #[error("{step} failed: {}{}", .fault.text, if .fault.status.is_some() { era_hint(step) } else { "" })]
+    #[error("{step} failed: {}{}", .fault.text, if matches!(.fault.status, Some(400 | 404 | 405)) { era_hint(step) } else { "" })]
     Exchange {
         /// Which exchange.
         step: Step,
@@ -323,7 +323,8 @@ impl CloseReason {
     }
 }
 
-/// Where a server that does not know `server/discover` may be reached.
+/// Where a server that does not know `server/discover` may be reached. Of HTTP's statuses, only those are told with it that
+/// such a server answers with, and after which `auto` goes on by itself.
 fn era_hint(step: &Step) -> &'static str {
     match step {
         Step::Discover => "; if it speaks an older revision, write \"protocol\": \"auto\"",
