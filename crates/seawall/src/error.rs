@@ -7,6 +7,7 @@ use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusa
 use seawall_proto::{ErrorCode, Outcome};
 
 use crate::flows::ProjectError;
+use crate::policy::Capability;
 use crate::transport::stdio::{NotReaped, SpawnError};
 use crate::web::HttpClientError;
 
@@ -39,6 +40,10 @@ pub(crate) enum ErrorKind {
     Over(Outcome),
     /// The call was made under another declaration than the tool has (F3).
     StaleDeclaration,
+    /// The caller's envelope does not cover this, which the flow declares (F4).
+    Uncovered(Capability),
+    /// The deadline passed while other calls of the run had their turns at the server (F2).
+    NoTurn { limit_ms: u128 },
     /// The configuration includes tools that the catalog lacks (K11).
     Project {
         error: ProjectError,
@@ -96,6 +101,8 @@ impl Error {
                 ErrorCode::ConnectionClosed
             }
             ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
+            ErrorKind::Uncovered(_) => ErrorCode::CapabilityRefused,
+            ErrorKind::NoTurn { .. } => ErrorCode::Timeout,
             ErrorKind::UnusableSchema | ErrorKind::List { .. } => ErrorCode::InvalidResponse,
             ErrorKind::NotBuilt(_)
             | ErrorKind::LoginOverStdio
@@ -122,6 +129,8 @@ impl Error {
             },
             ErrorKind::Spawn(_)
             | ErrorKind::StaleDeclaration
+            | ErrorKind::Uncovered(_)
+            | ErrorKind::NoTurn { .. }
             | ErrorKind::UnusableSchema
             | ErrorKind::NotBuilt(_)
             | ErrorKind::LoginOverStdio
@@ -199,6 +208,16 @@ impl Error {
         }
     }
 
+    /// The first of the flow's capabilities that the caller's envelope does not cover, if that is why the call was refused
+    /// (F4).
+    #[must_use]
+    pub fn refused_capability(&self) -> Option<&Capability> {
+        match &*self.kind {
+            ErrorKind::Uncovered(capability) => Some(capability),
+            _ => None,
+        }
+    }
+
     /// The text without the server's name, for output that names it elsewhere.
     #[must_use]
     pub fn message(&self) -> String {
@@ -219,6 +238,19 @@ fn write_unreaped(unreaped: Option<&NotReaped>, f: &mut fmt::Formatter<'_>) -> f
     }
 }
 
+/// The resource of a grant is a path or a URL of the operator's, which error texts do not hold (O1).
+fn write_uncovered(capability: &Capability, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (namespace, operation) = (capability.namespace(), capability.operation());
+    let resource = match capability.resource() {
+        "**" => "**",
+        _ => "…",
+    };
+    write!(
+        f,
+        "the caller may not use \"{namespace}:{operation}:{resource}\", which the tool declares; nothing was sent"
+    )
+}
+
 fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match kind {
         ErrorKind::Spawn(error) => write!(f, "{error}"),
@@ -234,6 +266,11 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::StaleDeclaration => {
             f.write_str("the tool's declaration changed since the caller read it; list the tools again")
         }
+        ErrorKind::NoTurn { limit_ms } => write!(
+            f,
+            "the call waited longer than {limit_ms} ms for other calls of its run to this server; nothing was sent"
+        ),
+        ErrorKind::Uncovered(capability) => write_uncovered(capability, f),
         ErrorKind::Project { error, unreaped } => {
             write!(f, "{error}")?;
             write_unreaped(unreaped.as_ref(), f)

@@ -31,6 +31,7 @@
 //!
 //! * [`Client`] is one connection; it clones for nothing, and its last drop leaves no process behind.
 //! * [`Host`] is many of them, each with an owner, and what they offer together ([`host`]).
+//! * [`policy`] says who may call what: grants narrow what flows declare, an [`Envelope`] bounds a [`Caller`].
 //! * [`config`] reads the configuration files of Seawall and of other hosts, purely.
 //! * [`limits`] are the bounds on a server, with their defaults.
 //! * [`events`] shows what a server says beside the protocol, redacted ([`redact`]), to an observer that asks for it.
@@ -45,6 +46,7 @@ pub mod flows;
 pub mod host;
 pub mod inputs;
 pub mod oauth;
+pub mod policy;
 pub mod readers;
 pub mod redact;
 pub mod results;
@@ -59,7 +61,8 @@ pub use config::ServerConfig;
 pub use error::Error;
 pub use events::{Diagnostic, Hidden, LogLevel, Observer};
 pub use flows::Flow;
-pub use host::{Host, HostBuilder, HostError};
+pub use host::{Caller, Host, HostBuilder, HostError};
+pub use policy::Envelope;
 pub use seawall_proto::connection::{
     Change, Obstacle, Progress, RevisionRefusal, Session, Stats, Step,
 };

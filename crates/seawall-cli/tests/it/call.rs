@@ -401,7 +401,7 @@ fn unknown_block_is_cut() {
 /// O1: what the entry asks for and Seawall does not do is a matter of the configuration, whichever command finds out.
 #[test]
 fn entry_that_asks_for_too_much_is_status_2() {
-    let config = Config::scripted_with(&Script::plain(), &json!({"grant": ["proc:spawn:mcp/s"]}));
+    let config = Config::scripted_with(&Script::plain(), &json!({"protocol": "mcpl"}));
     for args in [&["call", "mcp/s/echo"][..], &["tools"], &["doctor"]] {
         config.run(args).exits(2);
         let ran = config.run(&[args, &["--json"]].concat()).exits(2);

@@ -46,6 +46,27 @@ fn every_problem_is_listed() {
     assert_eq!(error["code"], "configuration");
 }
 
+/// BEHAVIOUR F4, K3: a grant that authorises nothing is told by its entry and its index; a good one narrows nothing that
+/// `tools` shows.
+#[test]
+fn bad_grant_is_told_by_its_index() {
+    let bad = r#"{"mcpServers": {"a": {"command": "x", "grant": ["fs:read:/srv/**", "*"]}}}"#;
+    let ran = Config::text(bad).run(&["check"]).exits(2);
+    for words in ["\"a\"", "grant[1]", "namespace:operation:resource"] {
+        assert!(ran.stderr.contains(words), "{words}: {ran:?}");
+    }
+    assert!(!ran.stderr.contains("grant[0]"), "{ran:?}");
+    let good = json!({"grant": ["fs:read:/srv/**"], "onConflict": "allow"});
+    let granted = Config::scripted_with(&Script::plain(), &good);
+    granted.run(&["check"]).exits(0);
+    let shape = |config: &Config| {
+        let tools = config.run(&["tools", "--json"]).exits(0).json();
+        let first = tools[0].as_object().expect("an object").clone();
+        first.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(shape(&granted), shape(&Config::scripted(&Script::plain())));
+}
+
 /// BEHAVIOUR K12: the checks spawn nothing and dial nothing.
 #[test]
 fn good_file_is_status_0_and_nothing_is_spawned() {

@@ -22,9 +22,27 @@ const ARGUMENTS_DEPTH: usize = 2;
 /// Containers around `params`: the envelope.
 const PARAMS_DEPTH: usize = 1;
 
+/// How long a call may take. A `timeout` alone makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bound {
+    /// The bound of the whole call, whatever progress it makes. Default: `requestTimeoutMs`, which progress restarts
+    /// up to `maxTotalTimeoutMs` (O4).
+    pub timeout: Option<Duration>,
+    /// How much of it is over already. Default: nothing.
+    pub waited: Duration,
+}
+
+impl From<Option<Duration>> for Bound {
+    fn from(timeout: Option<Duration>) -> Self {
+        Self {
+            timeout,
+            ..Self::default()
+        }
+    }
+}
+
 impl Connection {
-    /// Queues a call of `tool` with `arguments`, a JSON object; its deadline is `timeout` from now, by default
-    /// `requestTimeoutMs`.
+    /// Queues a call of `tool` with `arguments`, a JSON object; its deadline is the end of `bound`.
     ///
     /// # Errors
     /// A [`CallError`] whose outcome is `not_sent`; the session goes on.
@@ -33,7 +51,7 @@ impl Connection {
         now: Time,
         tool: &str,
         arguments: impl Into<Json>,
-        timeout: Option<Duration>,
+        bound: impl Into<Bound>,
     ) -> Result<CallId, CallError> {
         let arguments = arguments.into();
         let catalog = self.open_catalog()?;
@@ -41,7 +59,7 @@ impl Connection {
         let name = tool.name_json().clone();
         self.check_params(&arguments, ARGUMENTS_DEPTH)?;
         let request = Request::Tool { name, arguments };
-        self.begin(now, request, Subject::Tool, timeout)
+        self.begin(now, request, Subject::Tool, bound.into())
     }
 
     /// Queues a request of any method; `params` is a JSON object, if there are any. Its end is a reply: see
@@ -65,7 +83,7 @@ impl Connection {
             now,
             Request::Other { method, params },
             Subject::Other,
-            timeout,
+            timeout.into(),
         )
     }
 
@@ -100,7 +118,7 @@ impl Connection {
         now: Time,
         request: Request,
         subject: Subject,
-        timeout: Option<Duration>,
+        bound: Bound,
     ) -> Result<CallId, CallError> {
         let id = self.next_id;
         let frame = request.frame(id, &self.meta, &Continuation::default());
@@ -115,7 +133,7 @@ impl Connection {
         self.next_id += 1;
         let route = self.route(&request);
         let frame = self.send(frame, Purpose::Request(id), route);
-        let (timeout, total) = match timeout {
+        let (timeout, total) = match bound.timeout {
             // The caller's own bound is one of the whole call: progress does not move it.
             Some(timeout) => (timeout, timeout),
             None => {
@@ -123,8 +141,8 @@ impl Connection {
                 (timeout, self.config.max_total_timeout.max(timeout))
             }
         };
-        let deadline = now.after(timeout);
-        let total = now.after(total);
+        let deadline = now.after(timeout.saturating_sub(bound.waited));
+        let total = now.after(total.saturating_sub(bound.waited));
         let again = self.is_modern() || self.config.binding == Binding::Http;
         self.calls.insert(
             id,

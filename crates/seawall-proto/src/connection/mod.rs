@@ -47,6 +47,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use calls::Bound;
 pub use close::{CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step};
 pub use config::{Binding, ClientConfig, Era, ToolsNeed};
 pub use error::{BetweenLegs, CallError, Unfinished};

@@ -2,11 +2,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use seawall_proto::Outcome;
-use seawall_proto::connection::{Abandoned, CallError, CallId, Progress};
+use seawall_proto::connection::{Abandoned, Bound, CallError, CallId, Progress};
 use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
@@ -29,7 +30,7 @@ pub struct Call {
     /// Where its flow stands; `None` if no such tool is published.
     position: Option<usize>,
     stage: Stage,
-    timeout: Option<Duration>,
+    bound: Bound,
     digest: Option<Digest>,
     on_progress: Option<TellProgress>,
 }
@@ -49,7 +50,7 @@ impl Call {
             client,
             position,
             stage: Stage::Unsent(arguments),
-            timeout: None,
+            bound: Bound::default(),
             digest: None,
             on_progress: None,
         }
@@ -57,7 +58,13 @@ impl Call {
 
     /// The deadline of the whole call, instead of `requestTimeoutMs`; at most 2^31 - 1 ms, which is 24 days.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout.min(Duration::from_millis(MAX_TIMEOUT_MS)));
+        self.bound.timeout = Some(timeout.min(Duration::from_millis(MAX_TIMEOUT_MS)));
+        self
+    }
+
+    /// The call has waited for so long by now, and its deadline has come nearer by that.
+    pub(crate) fn waited(mut self, waited: Duration) -> Self {
+        self.bound.waited = waited;
         self
     }
 
@@ -94,6 +101,10 @@ impl Call {
             }
         };
         Err(self.client.error(kind))
+    }
+
+    pub(crate) fn server(&self) -> Arc<str> {
+        Arc::clone(&self.client.handle.server)
     }
 
     fn leave_stage(&mut self) -> Stage {
@@ -133,7 +144,7 @@ impl Call {
         let alone = state.connection.is_idle_out() && state.connection.pending_calls() == 0;
         let begun = state
             .connection
-            .call(now, flow.tool(), arguments, self.timeout);
+            .call(now, flow.tool(), arguments, self.bound);
         if alone {
             // Nothing else is under way, so the request is written here and the driver is spared a turn. Otherwise the
             // driver writes what gathered in one go.

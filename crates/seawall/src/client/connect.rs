@@ -134,10 +134,6 @@ impl ClientBuilder {
         if Runtime::try_current().is_err() {
             return Err(failed(ErrorKind::NoRuntime));
         }
-        if !self.config.grant().is_empty() {
-            // Accepting a grant without keeping it would give more than was granted.
-            return Err(failed(ErrorKind::NotBuilt("`grant`")));
-        }
         if self.authorizer.is_some() && matches!(self.config.endpoint(), Endpoint::Stdio(_)) {
             return Err(failed(ErrorKind::LoginOverStdio));
         }
@@ -265,7 +261,7 @@ impl ClientBuilder {
 
     /// Connects, as a legacy client, over a link that is open.
     #[cfg(test)]
-    pub(super) async fn connect_link(self, link: Link) -> Result<Client, Error> {
+    pub(crate) async fn connect_link(self, link: Link) -> Result<Client, Error> {
         let server: Arc<str> = self.config.server().into();
         let spoken = Spoken {
             era: Era::Legacy,

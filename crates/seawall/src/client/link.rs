@@ -77,7 +77,7 @@ impl Http {
 }
 
 /// The ends of one server: the callers' and the driver's.
-pub(super) struct Link {
+pub(crate) struct Link {
     pub(super) sink: Sink,
     pub(super) ends: Ends,
 }

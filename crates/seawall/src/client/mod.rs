@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use seawall_proto::Outcome;
 use seawall_proto::connection::{CallError, Change, Session};
+use seawall_proto::limits::Limits;
 use seawall_proto::mcp::{Catalog, Tool};
 use tokio::task::JoinSet;
 
@@ -32,7 +33,7 @@ mod shared;
 mod watch;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use arguments::Arguments;
 pub use call::Call;
@@ -218,6 +219,10 @@ impl Client {
             Some(unreaped) => Err(unreaped),
             None => self.handle.tree.end().await,
         }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.handle.config.limits()
     }
 
     fn error(&self, kind: ErrorKind) -> Error {

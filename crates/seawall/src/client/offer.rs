@@ -33,6 +33,7 @@ impl Offer {
             config.name_prefix(),
             config.include(),
             config.exclude(),
+            config.grant(),
         )?;
         let published = flows
             .iter()

@@ -16,13 +16,13 @@ const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"to
 const TOOLS: &str = r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#;
 
 /// The server's ends.
-struct Peer {
+pub(crate) struct Peer {
     input: BufReader<DuplexStream>,
     output: DuplexStream,
 }
 
 impl Peer {
-    async fn line(&mut self) -> String {
+    pub(crate) async fn line(&mut self) -> String {
         let mut line = String::new();
         self.input.read_line(&mut line).await.expect("reads");
         line
@@ -35,14 +35,14 @@ impl Peer {
             .expect("writes");
     }
 
-    async fn reply(&mut self, id: u64, result: &str) {
+    pub(crate) async fn reply(&mut self, id: u64, result: &str) {
         self.write(&format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n"
         ))
         .await;
     }
 
-    async fn shake_hands(&mut self) {
+    pub(crate) async fn shake_hands(&mut self) {
         assert!(self.line().await.contains("\"initialize\""));
         self.reply(1, INITIALIZED).await;
         assert!(self.line().await.contains("notifications/initialized"));
@@ -59,7 +59,7 @@ fn config(limits: Limits) -> ServerConfig {
 }
 
 /// A link whose pipe to the server takes `room` bytes before somebody reads.
-fn link(room: usize) -> (Link, Peer) {
+pub(crate) fn link(room: usize) -> (Link, Peer) {
     let (to_peer, input) = duplex(room);
     let (output, stdout) = duplex(1 << 16);
     let link = Link {
@@ -381,18 +381,40 @@ async fn what_waits_comes_before_the_end() {
     assert!(closed.message().contains("maxFrameBytes"), "{closed}");
 }
 
-/// A `grant` is not kept yet, so an entry that has one is refused rather than given more than it grants.
-#[tokio::test]
-async fn a_grant_is_refused_until_it_is_kept() {
-    let config = ServerConfig::stdio("peer", "in-memory").grant(["proc:spawn:mcp/peer"]);
-    let error = Client::connect(config.build().expect("valid"))
+/// F4, F3: the declarations of a connection follow the entry's grant, and so do their digests: a call that was made under
+/// another grant is refused, and nothing is sent.
+#[tokio::test(start_paused = true)]
+async fn declarations_follow_the_grant() {
+    let (whole, _peer) = connected(1 << 16, Limits::default()).await;
+    let config = ServerConfig::stdio("peer", "in-memory")
+        .grant(["proc:spawn:mcp/peer"])
+        .on_conflict(crate::flows::OnConflict::Allow);
+    let (link, mut peer) = link(1 << 16);
+    let connect = Client::builder(config.build().expect("valid")).connect_link(link);
+    let (client, ()) = tokio::join!(connect, peer.shake_hands());
+    let client = client.expect("connects");
+    let flow = client.flow("t").expect("published");
+    let declared: Vec<&str> = flow
+        .capabilities()
+        .iter()
+        .map(crate::flows::Capability::as_str)
+        .collect();
+    assert_eq!(declared, ["proc:spawn:mcp/peer"]);
+    assert_eq!(flow.effects().on_conflict, crate::flows::OnConflict::Allow);
+    let stale = whole.flow("t").expect("published").digest();
+    assert_ne!(flow.digest(), stale);
+    let error = client
+        .call("t", Arguments::none())
+        .digest(stale)
         .await
-        .expect_err("not built");
-    assert_eq!(
-        failure(&error),
-        (ErrorCode::Configuration, Outcome::NotSent)
-    );
-    assert!(error.message().contains("`grant`"), "{error}");
+        .expect_err("another declaration");
+    assert_eq!(failure(&error), (ErrorCode::ToolNotFound, Outcome::NotSent));
+    let call = client.call("t", Arguments::none()).digest(flow.digest());
+    let (called, ()) = tokio::join!(call, async {
+        assert!(peer.line().await.contains("\"id\":3"));
+        peer.reply(3, r#"{"content":[]}"#).await;
+    });
+    called.expect("answered");
 }
 
 /// K8: a login for a server that is started as a process is refused, not left aside.

@@ -11,6 +11,7 @@ use super::oauth::{self, OAuthConfig};
 use super::problem::{Place, Problems};
 use super::server::{CatalogMode, Protocol, Reconnect, ServerConfig};
 use super::surroundings::{Process, Surroundings};
+use crate::policy::OnConflict;
 
 impl ServerConfig {
     /// Begins an entry for a program that speaks over its stdin and stdout.
@@ -134,11 +135,16 @@ impl ServerConfigBuilder {
         self
     }
 
-    /// Narrows the declaration of the server's flows to these capabilities.
+    /// Narrows the declaration of the server's flows to these capabilities, as `fs:read:/srv/**`. Default: all of them (F4).
     pub fn grant<T: Into<String>>(mut self, capabilities: impl IntoIterator<Item = T>) -> Self {
-        self.0
-            .grant
-            .extend(capabilities.into_iter().map(Into::into));
+        let granted = &mut self.0.grant.capabilities;
+        granted.extend(capabilities.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets what is done with two calls of one run. Default: [`OnConflict::Serialize`] (F2).
+    pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
+        self.0.grant.on_conflict = on_conflict;
         self
     }
 

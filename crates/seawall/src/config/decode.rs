@@ -236,7 +236,8 @@ impl<'a> Decoder<'a> {
                 include(field, tools, draft, findings);
             }
             "exclude" => draft.exclude.extend(reader.texts()?),
-            "grant" => draft.grant = reader.texts()?,
+            "grant" => draft.grant.read_capabilities(reader)?,
+            "onConflict" => draft.grant.read_on_conflict(reader)?,
             "reconnect" => {
                 draft.reconnect = if reader.boolean()? {
                     not_yet(field, findings);

@@ -13,6 +13,7 @@ use super::credentials::{
     is_credential_name, looks_like_credential, sayable, secret_of_variable, url_credentials,
 };
 use super::findings::Findings;
+use super::grant;
 use super::names::{
     is_framing_header, is_header_name, is_header_value, is_name_prefix, is_server_id,
     is_variable_name,
@@ -62,7 +63,8 @@ pub(super) struct Draft {
     pub(super) name_prefix: Option<String>,
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
-    pub(super) grant: Vec<String>,
+    /// What its flows declare.
+    pub(super) grant: grant::Said,
     pub(super) reconnect: Reconnect,
     pub(super) reconnect_interval: Option<Duration>,
     pub(super) reconnect_max_interval: Option<Duration>,
@@ -93,6 +95,7 @@ impl Draft {
             findings.problem("server".to_owned(), ProblemKind::ServerId);
         }
         self.check_common(findings);
+        let grant = self.grant.settle(findings);
         let endpoint = self.endpoint(surroundings, findings)?;
         for field in &self.literal_credentials {
             findings.warning(field.clone(), WarningKind::LiteralCredential);
@@ -127,7 +130,7 @@ impl Draft {
             limits: self.limits,
             include: self.include,
             exclude: self.exclude,
-            grant: self.grant,
+            grant,
             reconnect: self.reconnect,
             reconnect_interval,
             reconnect_max_interval: self
@@ -148,11 +151,7 @@ impl Draft {
         {
             findings.problem("namePrefix".to_owned(), ProblemKind::NamePrefix);
         }
-        for (field, list) in [
-            ("include", &self.include),
-            ("exclude", &self.exclude),
-            ("grant", &self.grant),
-        ] {
+        for (field, list) in [("include", &self.include), ("exclude", &self.exclude)] {
             check_not_empty(field, list, findings);
         }
         check_limits(&self.limits, findings);

@@ -1,7 +1,7 @@
 //! The keys that an entry can have.
 
 /// Keys of Seawall's own, in every shape.
-pub(super) const KNOWN: [&str; 45] = [
+pub(super) const KNOWN: [&str; 46] = [
     "server",
     "command",
     "args",
@@ -18,6 +18,7 @@ pub(super) const KNOWN: [&str; 45] = [
     "include",
     "exclude",
     "grant",
+    "onConflict",
     "reconnect",
     "reconnectIntervalMs",
     "reconnectMaxIntervalMs",

@@ -14,6 +14,7 @@ mod draft;
 mod env_file;
 mod expand;
 mod findings;
+mod grant;
 mod keys;
 mod load;
 mod mcpl;

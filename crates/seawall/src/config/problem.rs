@@ -414,6 +414,13 @@ findings! {
         McplPolicy = "mcpl_policy", "asks for MCPL behaviour; \"protocol\" is not \"mcpl\" here";
         /// The first delay is longer than the longest.
         ReconnectIntervals = "reconnect_intervals", "must be at least \"reconnectIntervalMs\"";
+        /// A grant that is not a capability, and so would authorise nothing.
+        Capability = "capability", "not a capability of the form namespace:operation:resource, where * and ** stand alone between \"/\" of the resource";
+        /// A grant of something that no host lets a flow do.
+        HostAction { /// The action nearest to it.
+            nearest: &'static str } = "host_action", "not something that a host lets a flow do; did you mean \"{nearest}\"?";
+        /// A grant of nothing.
+        EmptyGrant = "empty_grant", "must name a capability; leave it out to declare all, or use \"exclude\" to offer less";
         /// A list that would leave no tool.
         EmptyInclude = "empty_include", "must name a tool; leave it out to offer all";
     }

@@ -12,6 +12,7 @@ use url::Url;
 use super::credentials::looks_like_credential;
 use super::oauth::OAuthConfig;
 use super::problem::Warning;
+use crate::policy::Grant;
 
 /// Default of [`ServerConfig::reconnect_interval`].
 pub const DEFAULT_RECONNECT_INTERVAL: Duration = Duration::from_millis(5_000);
@@ -32,7 +33,7 @@ pub struct ServerConfig {
     pub(super) name_prefix: String,
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
-    pub(super) grant: Vec<String>,
+    pub(super) grant: Grant,
     pub(super) reconnect: Reconnect,
     pub(super) reconnect_interval: Duration,
     pub(super) reconnect_max_interval: Duration,
@@ -98,9 +99,9 @@ impl ServerConfig {
             && !self.exclude.iter().any(|unwanted| unwanted == name)
     }
 
-    /// The capabilities that narrow the declaration of the server's flows. Empty: nothing is narrowed. `grant`.
+    /// What the server's flows declare. Default: everything, one call of a run after the other. `grant`, `onConflict`.
     #[must_use]
-    pub fn grant(&self) -> &[String] {
+    pub fn grant(&self) -> &Grant {
         &self.grant
     }
 

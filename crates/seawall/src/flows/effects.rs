@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-/// The effects that a flow declares. There is one value, [`Effects::OPAQUE`]: a tool is code that nobody here controls,
-/// so a narrower claim would be a guess.
+use crate::policy::OnConflict;
+
+/// The effects that a flow declares: [`Effects::OPAQUE`], as a tool is code that nobody here controls and a narrower claim
+/// would be a guess; but `on_conflict` is what the server's grant says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -38,15 +40,6 @@ impl Effects {
 pub enum Mode {
     /// What is expected of the flow; nothing enforces it.
     Expected,
-}
-
-/// What to do with two calls whose effects overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum OnConflict {
-    /// One after the other.
-    Serialize,
 }
 
 /// Whether an effect can be taken back.

@@ -4,8 +4,8 @@
 //! server's own schemas by value, and one declaration of authority and effects that all tools share, since a tool is
 //! code that nobody here controls. Arguments are never validated here: the server owns that decision.
 //!
-//! **Invariant:** a declaration is a function of the catalog entry, the server's id and the prefix alone; the same entry
-//! gives the same [`Digest`] in every process.
+//! **Invariant:** a declaration is a function of the catalog entry, the server's id, the prefix and the [`Grant`] alone; the
+//! same of them give the same [`Digest`] in every process.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -15,15 +15,18 @@ use seawall_proto::Json;
 use seawall_proto::mcp::{Catalog, Tool};
 
 mod canonical;
-mod capability;
 mod digest;
 mod effects;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use capability::{Capability, HostAction, InvalidCapability, capabilities};
 pub use digest::{Digest, InvalidDigest};
-pub use effects::{Effects, Mode, OnConflict, Tier};
+pub use effects::{Effects, Mode, Tier};
+
+pub use crate::policy::{Capability, HostAction, InvalidCapability, OnConflict, capabilities};
+
+use crate::policy::Grant;
+use digest::Shared;
 
 /// A remote tool as callers see it. Clones share everything.
 ///
@@ -39,13 +42,19 @@ struct Declaration {
     description: String,
     input: Json,
     output: Option<Json>,
+    capabilities: Arc<[Capability]>,
+    effects: Effects,
     digest: Digest,
 }
 
 impl Flow {
-    /// The flow of one tool (F1).
+    /// The flow of one tool (F1), declared as the server's grant says (F4).
     #[must_use]
-    pub fn of(tool: &Tool, server: &Arc<str>, prefix: &str) -> Self {
+    pub fn of(tool: &Tool, server: &Arc<str>, prefix: &str, grant: &Grant) -> Self {
+        Self::declared(tool, server, prefix, &Shared::of(grant))
+    }
+
+    fn declared(tool: &Tool, server: &Arc<str>, prefix: &str, shared: &Shared) -> Self {
         let name = format!("{prefix}/{}", tool.name());
         let mut description = format!("MCP tool \"{}\" on server \"{server}\"", tool.name());
         if let Some(text) = tool.description() {
@@ -55,6 +64,7 @@ impl Flow {
         let digest = Digest::of_declaration(
             &name,
             &description,
+            shared,
             tool.input_schema(),
             tool.output_schema(),
         );
@@ -65,6 +75,8 @@ impl Flow {
             description,
             input: tool.input_schema().clone(),
             output: tool.output_schema().cloned(),
+            capabilities: Arc::clone(&shared.capabilities),
+            effects: shared.effects,
             digest,
         }))
     }
@@ -105,16 +117,17 @@ impl Flow {
         self.0.output.as_ref()
     }
 
-    /// What a call may do to the host: every [`HostAction`] on every resource (F2). A ceiling; grants narrow it.
+    /// What a call may do to the host: every [`HostAction`] on every resource (F2), or what the server's grant narrows that
+    /// to (F4). The same for every tool of a server; a caller's envelope has to cover all of it.
     #[must_use]
-    pub fn capabilities(&self) -> &'static [Capability] {
-        capabilities()
+    pub fn capabilities(&self) -> &[Capability] {
+        &self.0.capabilities
     }
 
-    /// What a call may do to the world (F2): the same for every tool.
+    /// What a call may do to the world (F2): the same for every tool of a server.
     #[must_use]
     pub fn effects(&self) -> Effects {
-        Effects::OPAQUE
+        self.0.effects
     }
 
     /// The digest of all of the above (F3). A call made under another digest was made for another declaration.
@@ -173,7 +186,7 @@ pub fn default_prefix(server: &str) -> String {
 }
 
 /// The flows of a catalog, in its order: tools that `include` names, or all if it is empty, without those that `exclude`
-/// names (K11). Names are exact. A tool that was quarantined is not in the catalog.
+/// names (K11), declared as `grant` says (F4). Names are exact. A tool that was quarantined is not in the catalog.
 ///
 /// # Errors
 /// [`ProjectError::MissingTools`] if `include` names a tool that the catalog lacks, also when `exclude` names it too.
@@ -184,7 +197,9 @@ pub fn project(
     prefix: &str,
     include: &[String],
     exclude: &[String],
+    grant: &Grant,
 ) -> Result<Vec<Flow>, ProjectError> {
+    let shared = Shared::of(grant);
     let mut included = BTreeSet::new();
     let mut missing = Vec::new();
     for name in include {
@@ -201,7 +216,7 @@ pub fn project(
         .iter()
         .filter(|tool| included.is_empty() || included.contains(tool.name()))
         .filter(|tool| !excluded.contains(tool.name()))
-        .map(|tool| Flow::of(tool, server, prefix))
+        .map(|tool| Flow::declared(tool, server, prefix, &shared))
         .collect())
 }
 

@@ -60,6 +60,7 @@ fn flows(include: &[&str], exclude: &[&str]) -> Result<Vec<String>, ProjectError
         "mcp/calc",
         &own(include),
         &own(exclude),
+        &Grant::default(),
     )?;
     Ok(flows.iter().map(|flow| flow.tool().to_owned()).collect())
 }
@@ -67,7 +68,15 @@ fn flows(include: &[&str], exclude: &[&str]) -> Result<Vec<String>, ProjectError
 /// F1
 #[test]
 fn a_tool_becomes_a_flow() {
-    let flows = project(&three(), &"calc".into(), &default_prefix("calc"), &[], &[]).unwrap();
+    let flows = project(
+        &three(),
+        &"calc".into(),
+        &default_prefix("calc"),
+        &[],
+        &[],
+        &Grant::default(),
+    )
+    .unwrap();
     let flow = &flows[0];
     assert_eq!(flow.name(), "mcp/calc/add");
     assert_eq!((flow.server(), flow.tool()), ("calc", "add"));
@@ -90,14 +99,22 @@ fn a_tool_becomes_a_flow() {
         flows[2].description(),
         r#"MCP tool "mul" on server "calc". Server-supplied description: "#
     );
-    let prefixed = project(&three(), &"calc".into(), "maths", &[], &[]).unwrap();
+    let prefixed = project(
+        &three(),
+        &"calc".into(),
+        "maths",
+        &[],
+        &[],
+        &Grant::default(),
+    )
+    .unwrap();
     assert_eq!(prefixed[0].name(), "maths/add");
     assert_ne!(prefixed[0].digest(), flow.digest());
 }
 
 #[test]
 fn debug_shows_nothing_of_the_servers_text() {
-    let flows = project(&three(), &"calc".into(), "p", &[], &[]).unwrap();
+    let flows = project(&three(), &"calc".into(), "p", &[], &[], &Grant::default()).unwrap();
     let debug = format!("{:?}", flows[0]);
     assert!(debug.contains("p/add") && !debug.contains("Adds"));
 }
@@ -114,7 +131,7 @@ fn capabilities_are_one_per_host_action() {
     let distinct: BTreeSet<&str> = declared.iter().copied().collect();
     assert_eq!(distinct.len(), declared.len());
     insta::assert_snapshot!(declared.join(" "), @"fs:read:** fs:write:** net:get:** net:post:** net:put:** net:patch:** net:delete:** net:connect:** net:listen:** proc:spawn:** proc:signal:** env:read:** secret:read:**");
-    let flows = project(&three(), &"calc".into(), "p", &[], &[]).unwrap();
+    let flows = project(&three(), &"calc".into(), "p", &[], &[], &Grant::default()).unwrap();
     assert!(
         flows
             .iter()
@@ -125,7 +142,7 @@ fn capabilities_are_one_per_host_action() {
 /// F2
 #[test]
 fn effects_are_the_most_cautious() {
-    let flows = project(&three(), &"calc".into(), "p", &[], &[]).unwrap();
+    let flows = project(&three(), &"calc".into(), "p", &[], &[], &Grant::default()).unwrap();
     let effects = serde_json::to_string(&flows[0].effects()).unwrap();
     assert_eq!(
         effects,
@@ -133,25 +150,27 @@ fn effects_are_the_most_cautious() {
     );
 }
 
-/// F2, F4: a bare wildcard parses as nothing; a resource may hold colons.
+/// F4: a grant narrows what every flow of the server declares, and changes its digest.
 #[test]
-fn a_capability_has_three_parts() {
-    let capability: Capability = "net:get:https://a.example:8443/x".parse().unwrap();
-    assert_eq!(capability.namespace(), "net");
-    assert_eq!(capability.operation(), "get");
-    assert_eq!(capability.resource(), "https://a.example:8443/x");
-    assert_eq!(capability.to_string(), "net:get:https://a.example:8443/x");
-    for wrong in [
-        "", "*", "**", "net", "net:get", "net:get:", ":get:x", "net::x", "::",
-    ] {
-        assert_eq!(wrong.parse::<Capability>(), Err(InvalidCapability));
+fn a_grant_narrows_the_declaration() {
+    let whole = project(&three(), &"calc".into(), "p", &[], &[], &Grant::default()).unwrap();
+    let capability: Capability = "proc:spawn:mcp/calc".parse().unwrap();
+    let grant = Grant::narrowed([capability.clone()])
+        .unwrap()
+        .on_conflict_of(OnConflict::Allow);
+    let narrowed = project(&three(), &"calc".into(), "p", &[], &[], &grant).unwrap();
+    for (whole, narrowed) in whole.iter().zip(&narrowed) {
+        assert_eq!(narrowed.capabilities(), std::slice::from_ref(&capability));
+        assert_eq!(narrowed.effects().on_conflict, OnConflict::Allow);
+        assert_ne!(narrowed.digest(), whole.digest());
+        let effects = Effects {
+            on_conflict: OnConflict::Serialize,
+            ..narrowed.effects()
+        };
+        assert_eq!(effects, Effects::OPAQUE);
     }
-    let json = serde_json::to_string(&capability).unwrap();
-    assert_eq!(
-        serde_json::from_str::<Capability>(&json).unwrap(),
-        capability
-    );
-    assert!(serde_json::from_str::<Capability>("\"*\"").is_err());
+    let alone = Flow::of(&three().tools()[0], &"calc".into(), "p", &grant);
+    assert_eq!(alone.digest(), narrowed[0].digest());
 }
 
 /// K11
@@ -178,8 +197,17 @@ fn an_include_that_the_catalog_lacks_is_named() {
 /// F5
 #[test]
 fn duplicate_flow_names_fail_the_composition() {
-    let of =
-        |server: &str, prefix: &str| project(&three(), &server.into(), prefix, &[], &[]).unwrap();
+    let of = |server: &str, prefix: &str| {
+        project(
+            &three(),
+            &server.into(),
+            prefix,
+            &[],
+            &[],
+            &Grant::default(),
+        )
+        .unwrap()
+    };
     let both = compose([of("one", "mcp/one"), of("two", "mcp/two")].concat()).unwrap();
     assert_eq!(both.len(), 6);
     let error = compose([of("one", "x"), of("two", "x")].concat()).unwrap_err();
@@ -208,8 +236,8 @@ proptest! {
             "\\udfff",
         );
         prop_assume!(key != "type");
-        let one = project(&catalog(&entry), &"s".into(), "p", &[], &[]).unwrap();
-        let two = project(&catalog(&entry), &"s".into(), "p", &[], &[]).unwrap();
+        let one = project(&catalog(&entry), &"s".into(), "p", &[], &[], &Grant::default()).unwrap();
+        let two = project(&catalog(&entry), &"s".into(), "p", &[], &[], &Grant::default()).unwrap();
         prop_assert_eq!(one[0].digest(), two[0].digest());
     }
 }

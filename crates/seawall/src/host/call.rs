@@ -10,15 +10,16 @@ use seawall_proto::connection::Progress;
 use seawall_proto::mcp::ToolResult;
 
 use super::Host;
+use super::caller::RunCall;
 use crate::client::{Arguments, Call, Client};
 use crate::error::{Error, ErrorKind};
-use crate::flows::Digest;
+use crate::flows::{Digest, Flow};
 use crate::supervisor::ServerState;
 
 /// A call of a flow: a future that ends in its result, or in an [`Error`] that says what became of it. Nothing retries it.
 ///
 /// # Cancel safety
-/// As [`Call`]: dropping it abandons the call.
+/// As [`Call`]: dropping it abandons the call. One that waits for its turn ([`Caller`](super::Caller)) gives up its place.
 #[must_use = "a call does nothing until it is awaited"]
 #[derive(Debug)]
 pub struct HostCall(Stage);
@@ -26,24 +27,34 @@ pub struct HostCall(Stage);
 #[derive(Debug)]
 enum Stage {
     Calling(Box<Call>),
+    /// A caller's: checked, and in turn.
+    OfRun(Box<RunCall>),
     Refused(Error),
 }
 
 impl Host {
     /// Calls a published flow, by its name, with a JSON object.
     ///
+    /// Nobody's envelope bounds it, and it waits for no other call. A [`Caller`](super::Caller) is who has both.
+    ///
     /// # Errors
     /// The future's: no server offers the flow, or the one whose prefix it has is not up (`not_sent`); else as
     /// [`Client::call`](crate::Client::call).
     pub fn call(&self, flow: &str, arguments: impl Into<Arguments>) -> HostCall {
         HostCall(match self.offering(flow) {
-            Ok((client, tool)) => Stage::Calling(Box::new(client.call(&tool, arguments))),
+            Ok((client, flow)) => Stage::Calling(Box::new(client.call(flow.tool(), arguments))),
             Err(error) => Stage::Refused(error),
         })
     }
 
-    /// The live session that published the flow, and the tool's own name.
-    fn offering(&self, flow: &str) -> Result<(Client, String), Error> {
+    /// The server whose prefix begins the flow's name.
+    pub(super) fn server_of(&self, flow: &str) -> Option<Arc<str>> {
+        let (server, _) = self.0.world.registry.server_of_flow(flow)?;
+        Some(server)
+    }
+
+    /// The live session that published the flow, and the flow as it calls it.
+    pub(super) fn offering(&self, flow: &str) -> Result<(Client, Flow), Error> {
         let world = &self.0.world;
         let snapshot = world.publisher.current();
         if let Some((listing, found)) = snapshot.find(flow)
@@ -52,7 +63,7 @@ impl Host {
             && *generation == listing.generation()
             && let Some(client) = session.client()
         {
-            return Ok((client.clone(), found.tool().to_owned()));
+            return Ok((client.clone(), found.clone()));
         }
         let nobody = || Error::new(&Arc::from(""), ErrorKind::NoSuchFlow);
         Err(match world.registry.server_of_flow(flow) {
@@ -63,36 +74,60 @@ impl Host {
 }
 
 impl HostCall {
-    /// See [`Call::timeout`].
+    pub(super) fn of_run(call: RunCall) -> Self {
+        Self(Stage::OfRun(Box::new(call)))
+    }
+
+    /// See [`Call::timeout`]. It bounds the wait for a turn too.
     pub fn timeout(self, timeout: Duration) -> Self {
-        self.map(|call| call.timeout(timeout))
+        self.map(
+            |call| call.timeout(timeout),
+            |call| call.set_timeout(timeout),
+        )
     }
 
     /// See [`Call::digest`].
     pub fn digest(self, digest: Digest) -> Self {
-        self.map(|call| call.digest(digest))
+        self.map(|call| call.digest(digest), |call| call.set_digest(digest))
     }
 
     /// See [`Call::on_progress`].
     pub fn on_progress(self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.map(|call| call.on_progress(tell))
+        let tell = Box::new(tell);
+        match self.0 {
+            Stage::Calling(call) => Self(Stage::Calling(Box::new(call.on_progress(tell)))),
+            Stage::OfRun(mut call) => {
+                call.set_on_progress(tell);
+                Self(Stage::OfRun(call))
+            }
+            Stage::Refused(error) => Self(Stage::Refused(error)),
+        }
     }
 
-    /// See [`Call::abandon`].
+    /// See [`Call::abandon`]. A call that waited for its turn was not sent.
     ///
     /// # Errors
     /// As [`Call::abandon`].
     pub fn abandon(self) -> Result<ToolResult, Error> {
         match self.0 {
             Stage::Calling(call) => call.abandon(),
+            Stage::OfRun(call) => call.abandon(),
             Stage::Refused(error) => Err(error),
         }
     }
 
-    fn map(self, change: impl FnOnce(Call) -> Call) -> Self {
+    fn map(
+        self,
+        change: impl FnOnce(Call) -> Call,
+        change_of_run: impl FnOnce(&mut RunCall),
+    ) -> Self {
         Self(match self.0 {
             Stage::Calling(call) => Stage::Calling(Box::new(change(*call))),
-            refused => refused,
+            Stage::OfRun(mut call) => {
+                change_of_run(&mut call);
+                Stage::OfRun(call)
+            }
+            refused @ Stage::Refused(_) => refused,
         })
     }
 }
@@ -103,6 +138,7 @@ impl Future for HostCall {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             Stage::Calling(call) => Pin::new(&mut **call).poll(context),
+            Stage::OfRun(call) => call.poll(context),
             Stage::Refused(error) => Poll::Ready(Err(error.clone())),
         }
     }

@@ -110,9 +110,9 @@ impl Connector for Dialer {
     }
 }
 
-struct Started {
-    launches: Launches,
-    server: Arc<str>,
+pub(super) struct Started {
+    pub(super) launches: Launches,
+    pub(super) server: Arc<str>,
 }
 
 impl Launch for Started {
@@ -127,7 +127,7 @@ impl Launch for Started {
     }
 }
 
-struct Live(Client);
+pub(super) struct Live(pub(super) Client);
 
 impl Session for Live {
     fn flows(&self) -> &[Flow] {

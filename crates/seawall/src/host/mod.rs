@@ -44,10 +44,12 @@ mod alert;
 mod apply;
 mod builder;
 mod call;
+mod caller;
 mod dialer;
 mod start;
 mod status;
 mod stop;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -60,6 +62,7 @@ pub use alert::{AlertLog, AlertLogError, MAX_WAITING_ALERTS, Webhook, WebhookErr
 pub use apply::Applied;
 pub use builder::HostBuilder;
 pub use call::HostCall;
+pub use caller::Caller;
 pub use start::{StartError, Started};
 pub use status::ServerStatus;
 pub use stop::StopError;

@@ -1,6 +1,7 @@
 //! What one entry may say.
 
 use super::*;
+use crate::policy::{Capability, Grant, OnConflict};
 use std::time::Duration;
 
 /// K4: `server` and `command` are strings that are not empty, `args` an array of strings, `cwd` not empty.
@@ -360,6 +361,45 @@ fn include_exclude_and_prefix_are_kept() {
     }
 }
 
+/// F2, F4, K3: a grant that parses as nothing, is no action of a host, or grants nothing is a problem with its index; every
+/// one is told.
+#[test]
+fn bad_grants_are_told_by_their_index() {
+    let of = |grant: &str| problems(&with(&format!(r#""grant": {grant}"#)));
+    let at = |at: usize, code| (format!("grant[{at}]"), code);
+    assert_eq!(
+        of(r#"["fs:read:/srv/**", "*", "fs:red:**", "proc:spawn:a*", "fs:*:**", ""]"#),
+        [
+            at(1, "capability"),
+            at(2, "host_action"),
+            at(3, "capability"),
+            at(4, "capability"),
+            at(5, "capability"),
+        ]
+    );
+    assert_eq!(of("[]"), [("grant".to_owned(), "empty_grant")]);
+    assert_eq!(of("\"**\""), [("grant".to_owned(), "invalid_value")]);
+    assert_problem(
+        &with(r#""onConflict": "queue""#),
+        "onConflict",
+        "invalid_value",
+    );
+    let whole = server(&with(r#""onConflict": "serialize""#));
+    assert!(!whole.grant().is_narrowed());
+    assert_eq!(whole.grant(), &Grant::default());
+    let built = ServerConfig::stdio("a", "c").grant(["fs:read"]).build();
+    let problems = built.expect_err("no capability");
+    assert!(problems.to_string().contains("grant[0]"), "{problems}");
+}
+
+/// F4: the word for the nearest action is the host's own.
+#[test]
+fn an_unknown_action_has_a_nearest_one() {
+    let checked = check_text(&with(r#""grant": ["fs:raed:**"]"#));
+    let problem = checked.problems[0].to_string();
+    assert!(problem.contains("did you mean \"fs:read\"?"), "{problem}");
+}
+
 /// H6: equal or nested prefixes are refused, the default ones included; a common beginning is not nesting.
 #[test]
 fn meeting_prefixes_are_refused() {
@@ -398,7 +438,7 @@ fn server_ids_are_checked() {
 #[test]
 fn host_options_are_kept() {
     let config = server(&with(
-        r#""reconnect": true, "reconnectIntervalMs": 10, "reconnectMaxIntervalMs": 20, "required": true, "catalog": "frozen", "grant": ["proc:spawn:mcp/a"]"#,
+        r#""reconnect": true, "reconnectIntervalMs": 10, "reconnectMaxIntervalMs": 20, "required": true, "catalog": "frozen", "grant": ["proc:spawn:mcp/a"], "onConflict": "allow""#,
     ));
     assert_eq!(config.reconnect(), Reconnect::On);
     assert_eq!(
@@ -410,7 +450,10 @@ fn host_options_are_kept() {
     );
     assert!(config.is_required());
     assert_eq!(config.catalog(), CatalogMode::Frozen);
-    assert_eq!(config.grant(), ["proc:spawn:mcp/a"]);
+    let granted = config.grant().capabilities().iter();
+    let granted: Vec<&str> = granted.map(Capability::as_str).collect();
+    assert_eq!(granted, ["proc:spawn:mcp/a"]);
+    assert_eq!(config.grant().on_conflict(), OnConflict::Allow);
     assert_eq!(
         server(&with(r#""reconnect": false"#)).reconnect(),
         Reconnect::Off

@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::Arc;
 
 use seawall_proto::Json;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
-use super::canonical;
-use super::{Effects, capabilities};
+use super::{Effects, canonical};
+use crate::policy::{Capability, Grant};
 
 #[cfg(test)]
 mod tests;
@@ -47,10 +47,11 @@ impl Digest {
     pub(super) fn of_declaration(
         name: &str,
         description: &str,
+        shared: &Shared,
         input: &Json,
         output: Option<&Json>,
     ) -> Self {
-        let text = declaration(name, description, input, output);
+        let text = declaration(name, description, shared, input, output);
         Self(Sha256::digest(text).into())
     }
 }
@@ -106,16 +107,44 @@ fn nibble(digit: u8) -> Result<u8, InvalidDigest> {
     }
 }
 
+/// What all declarations of one server share, and its canonical text.
+pub(super) struct Shared {
+    pub(super) capabilities: Arc<[Capability]>,
+    pub(super) effects: Effects,
+    capabilities_text: String,
+    effects_text: String,
+}
+
+impl Shared {
+    pub(super) fn of(grant: &Grant) -> Self {
+        let capabilities = Arc::clone(grant.shared_capabilities());
+        let effects = Effects {
+            on_conflict: grant.on_conflict(),
+            ..Effects::OPAQUE
+        };
+        Self {
+            capabilities_text: canonical_text(&&*capabilities),
+            effects_text: canonical_text(&effects),
+            capabilities,
+            effects,
+        }
+    }
+}
+
 /// The canonical text of a declaration. Its own keys stand here in their sorted order.
-fn declaration(name: &str, description: &str, input: &Json, output: Option<&Json>) -> String {
-    static CAPABILITIES: LazyLock<String> = LazyLock::new(|| shared(&capabilities()));
-    static EFFECTS: LazyLock<String> = LazyLock::new(|| shared(&Effects::OPAQUE));
+fn declaration(
+    name: &str,
+    description: &str,
+    shared: &Shared,
+    input: &Json,
+    output: Option<&Json>,
+) -> String {
     let mut text = String::from("{\"capabilities\":");
-    text.push_str(&CAPABILITIES);
+    text.push_str(&shared.capabilities_text);
     text.push_str(",\"description\":");
     canonical::push_string(&mut text, description);
     text.push_str(",\"effects\":");
-    text.push_str(&EFFECTS);
+    text.push_str(&shared.effects_text);
     text.push_str(",\"input\":");
     text.push_str(&canonical::text(input));
     text.push_str(",\"name\":");
@@ -128,7 +157,7 @@ fn declaration(name: &str, description: &str, input: &Json, output: Option<&Json
     text
 }
 
-/// The canonical text of what all declarations share; a test pins it, so it is never the empty one of an error.
-fn shared(value: &impl Serialize) -> String {
+/// A test pins it, so it is never the empty one of an error.
+fn canonical_text(value: &impl Serialize) -> String {
     Json::of(value).map_or_else(|_| String::new(), |json| canonical::text(&json))
 }

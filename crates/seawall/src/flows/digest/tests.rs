@@ -1,13 +1,26 @@
 use seawall_proto::Json;
 
-use super::{Digest, InvalidDigest, declaration};
+use super::{Digest, InvalidDigest, Shared, declaration};
+use crate::policy::{Grant, OnConflict};
 
 fn json(text: &str) -> Json {
     Json::check(text.to_owned()).expect("test text is JSON")
 }
 
 fn digest(name: &str, description: &str, input: &str, output: Option<&str>) -> Digest {
-    Digest::of_declaration(name, description, &json(input), output.map(json).as_ref())
+    granted(&Grant::default(), name, description, input, output)
+}
+
+fn granted(
+    grant: &Grant,
+    name: &str,
+    description: &str,
+    input: &str,
+    output: Option<&str>,
+) -> Digest {
+    let output = output.map(json);
+    let shared = Shared::of(grant);
+    Digest::of_declaration(name, description, &shared, &json(input), output.as_ref())
 }
 
 /// F3: this text is what is hashed; a change of it changes every digest that callers hold.
@@ -16,6 +29,7 @@ fn the_declaration_is_pinned() {
     let text = declaration(
         "mcp/a/b",
         "it \"adds\"",
+        &Shared::of(&Grant::default()),
         &json(r#"{"type": "object", "a": 1}"#),
         Some(&json("{}")),
     );
@@ -50,6 +64,27 @@ fn only_what_a_schema_says_changes_the_digest() {
         digest("p/t", "d", schema, Some("{}")),
         digest("p/t", "d", schema, Some(schema))
     );
+}
+
+/// F3, F4: what a grant says is part of the declaration; in which order, and how often, is not.
+#[test]
+fn a_grant_changes_the_digest() {
+    let grant = |texts: &[&str]| {
+        let capabilities = texts.iter().map(|text| text.parse().unwrap());
+        Grant::narrowed(capabilities).unwrap()
+    };
+    let of = |grant: &Grant| granted(grant, "p/t", "d", "{}", None);
+    let base = of(&Grant::default());
+    let narrowed = of(&grant(&["proc:spawn:x", "fs:read:/srv/**"]));
+    assert_ne!(base, narrowed);
+    assert_ne!(
+        base,
+        of(&Grant::default().on_conflict_of(OnConflict::Allow))
+    );
+    assert_ne!(narrowed, of(&grant(&["proc:spawn:x"])));
+    let again = grant(&["fs:read:/srv/**", "proc:spawn:x", "fs:read:/srv/**"]);
+    assert_eq!(narrowed, of(&again));
+    assert_eq!(base, of(&grant(&[])));
 }
 
 /// F3: what serde refuses to read still has a digest, and a change of it another one.

@@ -14,6 +14,7 @@ use crate::client::Client;
 use crate::config::ServerConfig;
 use crate::error::{Error, ErrorKind};
 use crate::flows::{Flow, project, tests::catalog};
+use crate::policy::Grant;
 use crate::supervisor::{BoxFuture, Connector, Dial, Launch, Session};
 use crate::transport::stdio::NotReaped;
 
@@ -274,7 +275,15 @@ fn session(child: Arc<Child>) -> Arc<dyn Session> {
         .map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#))
         .collect();
     let catalog = catalog(&entries.join(","));
-    let flows = project(&catalog, &child.server, &child.prefix, &[], &[]).unwrap();
+    let flows = project(
+        &catalog,
+        &child.server,
+        &child.prefix,
+        &[],
+        &[],
+        &Grant::default(),
+    )
+    .unwrap();
     Arc::new(FaultySession { child, flows })
 }
 

@@ -1,5 +1,6 @@
 //! The host over connections that fail on purpose, on a clock that does not wait.
 
+mod calling;
 mod faulty;
 mod keeping;
 mod listing;

@@ -23,6 +23,15 @@ macro_rules! host_actions {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => concat!($namespace, ":", $operation),)+ }
             }
+
+            /// The action that a capability is of; `None` if a host has no such action.
+            #[must_use]
+            pub fn of(capability: &Capability) -> Option<Self> {
+                match (capability.namespace(), capability.operation()) {
+                    $(($namespace, $operation) => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -62,7 +71,8 @@ impl fmt::Display for HostAction {
     }
 }
 
-/// `namespace:operation:resource`, each part non-empty. The resource may itself hold colons, as a URL does.
+/// `namespace:operation:resource`, each part non-empty. The resource may itself hold colons, as a URL does, and the wildcards
+/// `*` and `**` as segments ([`policy`](super)); namespace and operation are exact.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Capability {
     text: String,
@@ -72,7 +82,9 @@ pub struct Capability {
 
 /// The text is not `namespace:operation:resource`. One that does not parse authorises nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a capability of the form namespace:operation:resource")]
+#[error(
+    "not a capability of the form namespace:operation:resource, where * and ** stand alone between \"/\" of the resource"
+)]
 pub struct InvalidCapability;
 
 impl Capability {
@@ -106,9 +118,8 @@ impl FromStr for Capability {
     type Err = InvalidCapability;
 
     fn from_str(text: &str) -> Result<Self, InvalidCapability> {
-        let (namespace, rest) = text.split_once(':').ok_or(InvalidCapability)?;
-        let (operation, resource) = rest.split_once(':').ok_or(InvalidCapability)?;
-        if [namespace, operation, resource].contains(&"") {
+        let (namespace, operation, resource) = parts(text).ok_or(InvalidCapability)?;
+        if !is_name(namespace) || !is_name(operation) || !is_resource(resource) {
             return Err(InvalidCapability);
         }
         Ok(Self {
@@ -138,7 +149,31 @@ impl<'de> Deserialize<'de> for Capability {
     }
 }
 
-/// What every tool declares: each [`HostAction`] on `**` (F2).
+/// Namespace, operation and resource.
+pub(super) fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (namespace, rest) = text.split_once(':')?;
+    let (operation, resource) = rest.split_once(':')?;
+    Some((namespace, operation, resource))
+}
+
+/// Whether a namespace or an operation can be called this.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_wrong =
+        |each: char| matches!(each, '*' | '/') || each.is_whitespace() || each.is_control();
+    !text.is_empty() && !text.contains(is_wrong)
+}
+
+/// Whether a resource can be written so.
+pub(super) fn is_resource(text: &str) -> bool {
+    let is_segment = |segment: &str| match segment {
+        "*" | "**" => true,
+        "." | ".." => false,
+        other => !other.contains('*'),
+    };
+    !text.is_empty() && !text.contains(char::is_control) && text.split('/').all(is_segment)
+}
+
+/// What every tool declares unless a grant narrows it: each [`HostAction`] on `**` (F2).
 ///
 /// Spelled out, not one wildcard: an envelope refuses what does not parse, and `*` parses as nothing.
 #[must_use]
