@@ -141,7 +141,13 @@ impl Connection {
             Stage::Listing(listing) => self.list(now, listing),
             Stage::Ready(ready) => match &ready.under {
                 Under::Relisting(listing) => self.list(now, listing),
-                _ => Ok(()),
+                Under::Renewing { .. } => {
+                    self.stage = stage;
+                    self.renew_after_rest(now);
+                    self.keep_deadline(deadline, retried);
+                    return;
+                }
+                Under::Nothing => Ok(()),
             },
             Stage::Discovering { .. } => {
                 self.discover(now);

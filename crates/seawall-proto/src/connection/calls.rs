@@ -293,7 +293,7 @@ impl Connection {
                         code,
                         tool_not_found: error.says_tool_not_found(),
                     },
-                    Subject::Other => CallError::RequestRefused { code },
+                    Subject::Other | Subject::Aside => CallError::RequestRefused { code },
                 };
                 self.diagnose(|| Event::RemoteError(error));
                 Err(failed)

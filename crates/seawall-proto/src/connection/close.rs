@@ -242,6 +242,9 @@ pub enum HandshakeFault {
     /// It is a wish for another round, or of another kind that is not final.
     #[error("is of a kind of result that it may not be")]
     ResultType,
+    /// The server forgot the session, and names another revision for the next.
+    #[error("names another revision than that of the session that it forgot")]
+    OtherRevision,
     /// `capabilities` declares no tools.
     #[error("declares no tools")]
     NoTools,

@@ -314,6 +314,8 @@ impl Connection {
     }
 
     /// The server knows the session of request `key` no longer: a new one is made, and the request said once more (T3).
+    /// Whether that was the session that stands, only the transport knows; it tells by
+    /// [`handle_session_gone`](Self::handle_session_gone), after this.
     ///
     /// Source: 2025-11-25, `basic/transports`, "Session Management".
     pub fn handle_session_lost(&mut self, now: Time, key: u64) {
@@ -344,7 +346,7 @@ impl Connection {
         }
     }
 
-    /// The server knows the session no longer that its own stream belonged to: a new one is made (T3).
+    /// The session that stood until now is gone, and nothing more can be sent in it: a new one is made (T3).
     pub fn handle_session_gone(&mut self, now: Time) {
         if matches!(&self.stage, Stage::Ready(ready) if !ready.is_renewing()) {
             self.renew(now);

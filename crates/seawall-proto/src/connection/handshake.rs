@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::asking::Exchange;
 use super::exchange::Introduction;
 use super::listing::Listing;
 use super::outbox::Purpose;
@@ -19,6 +20,12 @@ use crate::mcp::{Catalog, CatalogFault, Revision};
 
 /// How long a server that may be of either era has to answer the probe; a legacy one may stay silent (S3).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A session that stood this long was a good one.
+const LONG_ENOUGH: Duration = Duration::from_secs(10);
+/// The first pause before a session is made anew that was forgotten at once; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// A session whose handshake is over.
@@ -40,6 +47,40 @@ pub(super) enum Under {
         /// Whether the list was being read, which has to begin anew.
         relist: bool,
     },
+}
+
+/// How often sessions are made anew (T3).
+#[derive(Debug, Default)]
+pub(super) struct Renewals {
+    last: Option<Time>,
+    /// How many in a row followed the one before them at once.
+    hasty: u32,
+}
+
+impl Renewals {
+    /// How long the next one waits, which begins now: the first not at all, and then the longer the sooner it is
+    /// forgotten. What a server forgets at once is not worth a handshake after the other.
+    fn pause(&mut self, now: Time) -> Duration {
+        let hasty = self
+            .last
+            .is_some_and(|last| now.since(last) < LONG_ENOUGH.saturating_add(self.rest()));
+        self.hasty = if hasty {
+            self.hasty.saturating_add(1)
+        } else {
+            0
+        };
+        self.last = Some(now);
+        self.rest()
+    }
+
+    fn rest(&self) -> Duration {
+        match self.hasty.checked_sub(1) {
+            None => Duration::ZERO,
+            Some(doublings) => FIRST_PAUSE
+                .saturating_mul(1 << doublings.min(16))
+                .min(LONGEST_PAUSE),
+        }
+    }
 }
 
 impl Ready {
@@ -380,7 +421,22 @@ impl Connection {
         if relist {
             self.let_go_of_exchange();
         }
-        self.send_initialize(now, revision);
+        let pause = self.renewals.pause(now);
+        if pause.is_zero() {
+            self.send_initialize(now, revision);
+        } else {
+            let until = now.after(pause);
+            self.exchange = Exchange::default();
+            self.exchange
+                .rest(until, until.after(self.config.limits.handshake_timeout));
+        }
+    }
+
+    /// The session is made anew now, after a rest.
+    pub(super) fn renew_after_rest(&mut self, now: Time) {
+        if let Some(session) = self.known_session() {
+            self.send_initialize(now, session.revision);
+        }
     }
 
     fn renewed(
@@ -390,12 +446,16 @@ impl Connection {
         catalog: Arc<Catalog>,
         result: &Json,
     ) -> Result<Stage, CloseReason> {
-        self.introduced(result, Some(session.revision))?;
+        let next = self.introduced(result, self.config.pin)?;
+        if next.revision != session.revision {
+            // Whoever has the session counts on its revision; a new connect may agree on the other.
+            return Err(CloseReason::Handshake(HandshakeFault::OtherRevision));
+        }
         self.introduce(now);
         self.sessions += 1;
         // Another session may have other tools; whoever keeps a list has to read it again.
         self.changed(super::Change::Tools);
-        self.restore(&session);
+        self.restore(now, &session);
         Ok(Stage::Ready(Ready {
             session,
             catalog,

@@ -77,6 +77,8 @@ pub(super) enum Leg {
 pub(super) enum Subject {
     Tool,
     Other,
+    /// Nobody waits for it, so nothing is kept of its end.
+    Aside,
 }
 
 #[derive(Debug)]
@@ -341,6 +343,10 @@ impl Calls {
         }
         self.result_bytes -= pending.held();
         pending.kept = None;
+        if pending.subject == Subject::Aside {
+            self.entries.remove(&id);
+            return Some(left);
+        }
         let result = result(left, pending.timeout);
         let held = result
             .as_ref()

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::handover::Handover;
+use super::ledger::{Leg, Pending, Subject};
 use super::outbox::Purpose;
 use super::{Connection, Event, Session, Time, wire};
 use crate::json::Json;
@@ -152,24 +153,25 @@ impl Connection {
 
     /// A legacy session was made anew: what was asked of the one before is asked of it too, and whatever changed
     /// meanwhile was missed.
-    pub(super) fn restore(&mut self, session: &Session) {
+    pub(super) fn restore(&mut self, now: Time, session: &Session) {
         for (_, change) in announced(session) {
             self.changed(change);
         }
         let followed: Vec<String> = self.listen.uris.iter().cloned().collect();
         for uri in followed {
             let value = serde_json::Value::from(uri.as_str()).to_string();
-            self.ask_aside("resources/subscribe", ("uri", &value));
+            self.ask_aside(now, "resources/subscribe", ("uri", &value));
             self.changed(Change::Resource(uri));
         }
         if let Some(level) = self.log_level.clone() {
             let value = serde_json::Value::from(level).to_string();
-            self.ask_aside("logging/setLevel", ("level", &value));
+            self.ask_aside(now, "logging/setLevel", ("level", &value));
         }
     }
 
-    /// Sends a request whose answer says nothing.
-    fn ask_aside(&mut self, method: &'static str, (key, value): (&'static str, &str)) {
+    /// Sends a request that nobody waits for. It has a deadline like any other, and is not said again: a session that is
+    /// made anew is asked anew.
+    fn ask_aside(&mut self, now: Time, method: &'static str, (key, value): (&'static str, &str)) {
         let id = self.new_id();
         let frame = wire::Request {
             id,
@@ -181,7 +183,25 @@ impl Connection {
         }
         .frame();
         let route = self.route_of(method);
-        self.send(frame, Purpose::Request(id), route);
+        let frame = self.send(frame, Purpose::Request(id), route);
+        let timeout = self.config.limits.request_timeout;
+        let deadline = now.after(timeout);
+        self.calls.insert(
+            id,
+            Pending {
+                leg: Leg::Queued { frame },
+                wire: id,
+                rounds: 0,
+                again: true,
+                subject: Subject::Aside,
+                kept: None,
+                deadline,
+                total: deadline,
+                timeout,
+                waker: None,
+                progress: None,
+            },
+        );
     }
 
     /// Takes the request for the stream back, or ends the stream.

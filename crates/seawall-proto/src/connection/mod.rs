@@ -64,7 +64,7 @@ pub use time::Time;
 
 use asking::Exchange;
 use exchange::Introduction;
-use handshake::Ready;
+use handshake::{Ready, Renewals};
 use inputs::Inputs;
 use ledger::Calls;
 use listen::Listen;
@@ -113,6 +113,7 @@ pub struct Connection {
     asides: usize,
     /// How many sessions were made after the first (T3).
     sessions: u32,
+    renewals: Renewals,
     orders: VecDeque<Order>,
     events: VecDeque<Event>,
     stats: Stats,
@@ -137,6 +138,7 @@ impl Connection {
             introducing: None,
             asides: 0,
             sessions: 0,
+            renewals: Renewals::default(),
             orders: VecDeque::new(),
             events: VecDeque::new(),
             stats: Stats::default(),

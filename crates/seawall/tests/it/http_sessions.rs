@@ -66,6 +66,117 @@ async fn a_session_that_is_always_forgotten() {
     client.call("ok", Arguments::none()).await.expect("goes on");
 }
 
+/// A legacy server that knows one session at a time, `s1` first, and refuses with 400 what names none.
+fn strict(
+    acts: impl Fn(usize, &seawall_testkit::HttpRequest) -> Option<Vec<HttpAct>> + Send + Sync + 'static,
+) -> HttpPeer {
+    let sessions = AtomicUsize::new(0);
+    HttpPeer::start(move |_, request| {
+        let method = method_of(request);
+        if method == "initialize" {
+            let session = sessions.fetch_add(1, Ordering::SeqCst) + 1;
+            let result = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{"subscribe":true}}}"#;
+            return vec![HttpAct::answer(
+                200,
+                &[
+                    "content-type: application/json",
+                    &format!("mcp-session-id: s{session}"),
+                ],
+                reply_text(request, result),
+            )];
+        }
+        let session = sessions.load(Ordering::SeqCst);
+        if let Some(acts) = acts(session, request) {
+            return acts;
+        }
+        match request.header("mcp-session-id") {
+            None => vec![HttpAct::answer(400, &[], MARKER)],
+            Some(id) if *id != format!("s{session}") => vec![HttpAct::answer(404, &[], MARKER)],
+            Some(_) if method.starts_with("resources/") => reply(request, "{}"),
+            Some(_) => honest(Kind::Legacy, request),
+        }
+    })
+}
+
+/// T3: a call that lost two sessions is over, and what comes after it has a session all the same.
+#[tokio::test]
+async fn a_session_that_is_forgotten_twice_is_made_anew() {
+    let peer = strict(|session, request| {
+        let lost = session < 3 && calls(request, "t");
+        lost.then(|| vec![HttpAct::answer(404, &[], MARKER)])
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    let error = client.call("t", Arguments::none()).await.expect_err("lost");
+    assert_eq!(verdict_of(&error).1, Outcome::ErrorResponse);
+    client.call("ok", Arguments::none()).await.expect("goes on");
+    assert_eq!(count(&peer, "initialize"), 3);
+}
+
+/// T3: a list that lost two sessions is not read, and what comes after it has a session all the same.
+#[tokio::test]
+async fn a_session_that_is_forgotten_twice_by_a_list() {
+    let listed = AtomicUsize::new(0);
+    let peer = strict(move |_, request| {
+        let again = method_of(request) == "tools/list"
+            && (1..3).contains(&listed.fetch_add(1, Ordering::SeqCst));
+        again.then(|| vec![HttpAct::answer(404, &[], MARKER)])
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    client.refresh().await.expect_err("lost");
+    client.call("ok", Arguments::none()).await.expect("goes on");
+    assert_eq!(count(&peer, "initialize"), 3);
+}
+
+/// T3: a session that is lost by what was asked of it anew is made anew too, but not as fast as the server forgets.
+#[tokio::test]
+async fn a_session_that_is_forgotten_at_once() {
+    let peer = strict(|session, request| {
+        let lost = calls(request, "t") && session == 1
+            || method_of(request) == "resources/subscribe" && (2..4).contains(&session);
+        lost.then(|| vec![HttpAct::answer(404, &[], MARKER)])
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    client
+        .subscribe(&["file:///a".to_owned()])
+        .await
+        .expect("subscribed");
+    client
+        .call("t", Arguments::none())
+        .await
+        .expect("said again");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(count(&peer, "initialize") <= 2, "no faster");
+    soon(|| count(&peer, "initialize") == 4).await;
+    client.call("ok", Arguments::none()).await.expect("goes on");
+}
+
+/// T3: what was asked anew and is answered is over: its stream is not resumed.
+#[tokio::test]
+async fn what_was_asked_anew_is_not_resumed() {
+    let peer = strict(|session, request| match method_of(request).as_str() {
+        "tools/call" if session == 1 => Some(vec![HttpAct::answer(404, &[], MARKER)]),
+        "resources/subscribe" => {
+            let event = format!("id: 7\nretry: 100\ndata: {}\n\n", reply_text(request, "{}"));
+            Some(stream(&[event.as_bytes()]))
+        }
+        _ => None,
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    client
+        .subscribe(&["file:///a".to_owned()])
+        .await
+        .expect("subscribed");
+    client
+        .call("t", Arguments::none())
+        .await
+        .expect("said again");
+    soon(|| count(&peer, "resources/subscribe") == 2).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let resumed = |one: &seawall_testkit::HttpRequest| one.header("last-event-id").is_some();
+    assert!(!peer.requests().iter().any(resumed));
+    client.close().await.expect("closes");
+}
+
 /// T3: a handshake that fails while a session is made anew ends what waits for it, in time and in truth.
 #[tokio::test]
 async fn a_session_that_cannot_be_made_anew() {

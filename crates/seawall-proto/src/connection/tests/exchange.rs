@@ -475,6 +475,7 @@ fn lost_session_is_made_anew() {
     peer.respond(5, 200, RESULT);
     assert!(peer.take(call).is_ok());
 
+    peer.pass(Duration::from_secs(10));
     let (call, key) = begun(&mut peer);
     peer.connection.handle_session_lost(peer.now, key);
     renew(&mut peer);
@@ -547,6 +548,7 @@ fn list_of_a_lost_session_is_read_anew() {
     assert!(peer.transmits().is_empty());
 
     // A call of the lost session ends the reading too.
+    peer.pass(Duration::from_secs(10));
     peer.connection.relist(peer.now);
     let (call, _) = {
         let call = peer.call();
@@ -589,6 +591,8 @@ fn session_that_cannot_be_made_ends_the_connection() {
             ),
         }
         assert!(!peer.is_open(), "{answer}");
+        let reason = peer.connection.close_reason().unwrap();
+        assert!(!reason.is_permanent(), "a new connect may do: {reason}");
         assert_eq!(outcome(&mut peer, call), Outcome::ErrorResponse);
         assert_eq!(outcome(&mut peer, waiting), Outcome::NotSent);
         assert!(peer.transmits().is_empty());
@@ -718,4 +722,59 @@ fn session_that_is_gone_is_made_anew_with_what_it_was_asked() {
         ),
         "{events:?}"
     );
+}
+
+/// T3: what is asked anew is asked like anything else: answered it is over, unanswered it is given up in time, refused it
+/// costs nothing, and none of it is kept.
+#[test]
+fn what_is_asked_anew_ends() {
+    let mut peer = Peer::legacy_http();
+    peer.connection
+        .follow(["a", "b", "c"].map(|name| format!("file:///{name}")));
+    peer.connection.handle_session_gone(peer.now);
+    renew(&mut peer);
+    peer.orders();
+    let keys: Vec<u64> = peer
+        .go()
+        .iter()
+        .map(|frame| field(frame, "/id").as_u64().unwrap())
+        .collect();
+    peer.respond(keys[0], 200, "{}");
+    assert_eq!(peer.orders(), [Order::Finish(keys[0])]);
+    peer.refuse(&keys[1].to_string(), -32602, "x");
+    peer.orders();
+    assert_eq!(peer.connection.stats().stray_replies, 0);
+    peer.pass(Duration::from_secs(120));
+    assert_eq!(peer.orders(), [Order::HangUp(keys[2])]);
+    assert_eq!(peer.connection.pending_calls(), 0);
+    assert_eq!(peer.transmits().len(), 1, "its cancellation");
+    assert_eq!(peer.connection.buffered_bytes(), 0);
+}
+
+/// T3: sessions that are forgotten as soon as they are made are made anew ever more slowly.
+#[test]
+fn sessions_that_do_not_last_are_paced() {
+    let mut peer = Peer::legacy_http();
+    for pause in [0, 1, 2, 4] {
+        peer.connection.handle_session_gone(peer.now);
+        if pause > 0 {
+            let call = peer.call();
+            assert!(peer.transmits().is_empty(), "nothing without a session");
+            peer.connection.abandon(call);
+            peer.pass(Duration::from_secs(pause - 1) + Duration::from_millis(999));
+            assert!(peer.transmits().is_empty());
+            peer.pass(Duration::from_millis(1));
+        }
+        renew(&mut peer);
+    }
+    // One that stood a while is made anew at once.
+    peer.pass(Duration::from_secs(20));
+    peer.connection.handle_session_gone(peer.now);
+    renew(&mut peer);
+    // A rest ends as every handshake does, in time.
+    peer.connection.handle_session_gone(peer.now);
+    peer.pass(Duration::from_secs(1));
+    assert!(peer.is_open());
+    peer.pass(Duration::from_secs(10));
+    assert!(!peer.is_open());
 }

@@ -115,9 +115,13 @@ impl ExchangeDriver {
                     end => connection.handle_exchange_end(now, key, end.fault()),
                 }
             }
-            HttpEvent::SessionLost { key } => {
+            HttpEvent::SessionLost { key, current } => {
                 self.requests.remove(&key);
                 connection.handle_session_lost(now, key);
+                if current {
+                    // Whatever became of the request: without a session nothing else can be said.
+                    connection.handle_session_gone(now);
+                }
             }
             HttpEvent::SessionGone => connection.handle_session_gone(now),
             HttpEvent::Closed { end } => {

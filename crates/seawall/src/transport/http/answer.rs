@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Method};
+use http::Method;
 use reqwest::Response;
 use tokio::time::{sleep, timeout};
 use url::Url;
@@ -12,7 +12,7 @@ use super::control::Control;
 use super::events::{Events, StreamEnd};
 use super::headers::{BodyType, retry_after};
 use super::limits::{MAX_RESUMPTIONS, REFUSAL_BODY_TIME};
-use super::link::Link;
+use super::link::{Link, Standing};
 use super::resume::Cursor;
 use super::send::Outgoing;
 use super::{End, HttpEvent, HttpFault, Post, PostKind};
@@ -31,7 +31,7 @@ pub(super) async fn exchange(
     link: Arc<Link>,
     control: Arc<Control>,
     url: Url,
-    post: Post,
+    (post, session): (Post, Standing),
     replies: Replies,
 ) {
     let key = post.key;
@@ -40,7 +40,7 @@ pub(super) async fn exchange(
         control: &control,
         key,
     };
-    let event = posting.run(url, post, replies).await;
+    let event = posting.run(url, post, session, replies).await;
     control.tell(event).await;
 }
 
@@ -51,8 +51,14 @@ struct Posting<'a> {
 }
 
 impl Posting<'_> {
-    async fn run(&self, url: Url, post: Post, replies: Replies) -> HttpEvent {
-        let (headers, session) = self.link.post_headers(&post);
+    async fn run(
+        &self,
+        url: Url,
+        post: Post,
+        mut session: Standing,
+        replies: Replies,
+    ) -> HttpEvent {
+        let headers = self.link.post_headers(&post, &session);
         let Post {
             key, kind, body, ..
         } = post;
@@ -66,19 +72,18 @@ impl Posting<'_> {
             Ok(response) if response.status().is_success() => {
                 if kind == PostKind::Initialize {
                     self.link.adopt_session(response.headers());
+                    session = self.link.standing();
                 }
                 if kind.wants_reply() && replies == Replies::InAnswer {
-                    self.reply(response).await
+                    self.reply(response, &session).await
                 } else {
                     let status = response.status().as_u16();
                     End::Complete { status }
                 }
             }
-            Ok(response) if is_session_lost(&response, kind, session.as_ref()) => {
-                if let Some(id) = session {
-                    self.link.forget_session(&id);
-                }
-                return HttpEvent::SessionLost { key };
+            Ok(response) if is_session_lost(&response, kind, &session) => {
+                let current = session.id.is_some_and(|id| self.link.forget_session(&id));
+                return HttpEvent::SessionLost { key, current };
             }
             Ok(response) => self.refusal(response).await,
             Err(end) => end,
@@ -86,7 +91,7 @@ impl Posting<'_> {
         HttpEvent::Ended { key, end }
     }
 
-    async fn reply(&self, mut response: Response) -> End {
+    async fn reply(&self, mut response: Response, session: &Standing) -> End {
         let status = response.status().as_u16();
         match BodyType::of(response.headers()) {
             BodyType::Json => match read_whole(&mut response, self.limit()).await {
@@ -97,7 +102,7 @@ impl Posting<'_> {
                 }
                 Err(end) => end,
             },
-            BodyType::Events => self.replies(response).await,
+            BodyType::Events => self.replies(response, session).await,
             BodyType::Other if matches!(status, 202 | 204 | 205) => End::Broken(HttpFault::NoReply),
             BodyType::Other => End::Broken(HttpFault::ContentType),
         }
@@ -122,7 +127,7 @@ impl Posting<'_> {
     }
 
     /// The messages of a stream, resumed as long as something comes of that (T3).
-    async fn replies(&self, response: Response) -> End {
+    async fn replies(&self, response: Response, session: &Standing) -> End {
         let status = response.status().as_u16();
         let mut events = Events::new(response, self.limit());
         let mut cursor = Cursor::default();
@@ -144,7 +149,7 @@ impl Posting<'_> {
             }
             cursor.follow(&events);
             drop(events);
-            events = match self.resume(&cursor, &mut resumptions).await {
+            events = match self.resume(session, &cursor, &mut resumptions).await {
                 Some(events) => events,
                 None => return End::Broken(fault),
             };
@@ -152,7 +157,12 @@ impl Posting<'_> {
     }
 
     /// The rest of a stream; `None` if there is no getting it.
-    async fn resume(&self, cursor: &Cursor, resumptions: &mut u32) -> Option<Events> {
+    async fn resume(
+        &self,
+        session: &Standing,
+        cursor: &Cursor,
+        resumptions: &mut u32,
+    ) -> Option<Events> {
         let id = cursor.last_event_id()?;
         if !self.link.is_legacy() {
             return None;
@@ -160,7 +170,7 @@ impl Posting<'_> {
         while *resumptions < MAX_RESUMPTIONS {
             *resumptions += 1;
             sleep(cursor.pause()).await;
-            let outgoing = Outgoing::get(self.link, Some(id));
+            let outgoing = Outgoing::get(self.link, session, Some(id));
             match self.link.send(outgoing, self.control).await {
                 Ok(response) if response.status().is_success() => {
                     if BodyType::of(response.headers()) != BodyType::Events {
@@ -189,6 +199,6 @@ impl Posting<'_> {
 }
 
 /// 404 to a request of a session: the server has forgotten it, and did nothing (2025 revisions, "Session Management").
-fn is_session_lost(response: &Response, kind: PostKind, session: Option<&HeaderValue>) -> bool {
-    response.status().as_u16() == 404 && kind == PostKind::Request && session.is_some()
+fn is_session_lost(response: &Response, kind: PostKind, session: &Standing) -> bool {
+    response.status().as_u16() == 404 && kind == PostKind::Request && session.id.is_some()
 }

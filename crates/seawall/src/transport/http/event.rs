@@ -87,8 +87,11 @@ pub(crate) enum HttpEvent {
     SessionLost {
         /// Which post.
         key: u64,
+        /// Whether that was the session that stood until now, and not one before it.
+        current: bool,
     },
-    /// The server has forgotten the session that its own stream belonged to. The session id is forgotten here too.
+    /// The server has forgotten the session that its own stream belonged to, and that stood until now. The session id is
+    /// forgotten here too.
     SessionGone,
     /// HTTP+SSE: the one stream that messages come on is gone, or never was. Posts that waited end as not sent.
     Closed {

@@ -52,7 +52,7 @@ impl EventStreamHttp {
 
     /// Sends `post` once there is room and an address. Poll afterwards: nothing happens before.
     pub(crate) fn post(&mut self, post: Post) {
-        self.lanes.wait(post);
+        self.lanes.wait(post, self.link.standing());
     }
 
     /// Drops the exchange of `key`; no event of it follows.

@@ -11,6 +11,7 @@ use futures_util::stream::SelectAll;
 use super::control::{Control, Told};
 use super::exchange::Exchange;
 use super::limits::{MAX_IN_FLIGHT, MAX_SIDE_IN_FLIGHT};
+use super::link::Standing;
 use super::{Handed, HttpEvent, Post, PostKind};
 use crate::web::Boxed;
 
@@ -27,7 +28,8 @@ pub(super) struct Lanes {
 struct Lane {
     under_way: usize,
     most: usize,
-    waiting: VecDeque<Post>,
+    /// Each with the session that it belongs to, whatever becomes of that while it waits.
+    waiting: VecDeque<(Post, Standing)>,
 }
 
 impl Lane {
@@ -39,13 +41,13 @@ impl Lane {
         }
     }
 
-    fn next(&mut self) -> Option<Post> {
+    fn next(&mut self) -> Option<(Post, Standing)> {
         if self.under_way == self.most {
             return None;
         }
-        let post = self.waiting.pop_front()?;
+        let next = self.waiting.pop_front()?;
         self.under_way += 1;
-        Some(post)
+        Some(next)
     }
 }
 
@@ -59,18 +61,21 @@ impl Lanes {
         }
     }
 
-    /// Puts `post` behind those that wait.
-    pub(super) fn wait(&mut self, post: Post) {
-        self.lane(post.kind).waiting.push_back(post);
+    /// Puts `post`, which belongs to `session`, behind those that wait.
+    pub(super) fn wait(&mut self, post: Post, session: Standing) {
+        self.lane(post.kind).waiting.push_back((post, session));
     }
 
     /// Begins what there is room for.
-    pub(super) fn begin(&mut self, start: impl Fn(Post, Arc<Control>) -> Boxed<'static, ()>) {
-        while let Some(post) = self.side.next().or_else(|| self.requests.next()) {
+    pub(super) fn begin(
+        &mut self,
+        start: impl Fn((Post, Standing), Arc<Control>) -> Boxed<'static, ()>,
+    ) {
+        while let Some((post, session)) = self.side.next().or_else(|| self.requests.next()) {
             let control = Arc::new(Control::behind(post.handover.clone()));
             let key = post.key;
             self.posts.insert(key, (post.kind, Arc::clone(&control)));
-            let work = start(post, Arc::clone(&control));
+            let work = start((post, session), Arc::clone(&control));
             self.exchanges.push(Exchange::new(Some(key), control, work));
         }
     }
@@ -84,6 +89,7 @@ impl Lanes {
     pub(super) fn take_waiting(&mut self) -> Option<Post> {
         let side = self.side.waiting.pop_front();
         side.or_else(|| self.requests.waiting.pop_front())
+            .map(|(post, _)| post)
     }
 
     pub(super) fn hang_up(&mut self, key: u64) -> Handed {
@@ -91,7 +97,7 @@ impl Lanes {
             return control.hang_up();
         }
         for lane in [&mut self.requests, &mut self.side] {
-            if let Some(at) = lane.waiting.iter().position(|post| post.key == key) {
+            if let Some(at) = lane.waiting.iter().position(|(post, _)| post.key == key) {
                 lane.waiting.remove(at);
                 return Handed::No;
             }
@@ -129,7 +135,7 @@ impl Lanes {
             return Poll::Pending;
         };
         let ended = match told {
-            Told::Event(HttpEvent::Ended { key, .. } | HttpEvent::SessionLost { key }) => {
+            Told::Event(HttpEvent::Ended { key, .. } | HttpEvent::SessionLost { key, .. }) => {
                 self.remove(key).map(|(kind, _)| kind)
             }
             _ => None,

@@ -15,23 +15,21 @@ use super::{HttpConfig, Post, PostKind};
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) config: HttpConfig,
-    session: Mutex<Session>,
+    session: Mutex<Standing>,
 }
 
-#[derive(Debug)]
-struct Session {
+/// The session that stands: what goes into the headers of whatever belongs to it.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
     revision: Option<Revision>,
-    id: Option<HeaderValue>,
-    /// The session was forgotten, and its owner does not know yet.
-    lost: bool,
+    pub(super) id: Option<HeaderValue>,
 }
 
 impl Link {
     pub(super) fn new(config: HttpConfig) -> Self {
-        let session = Mutex::new(Session {
+        let session = Mutex::new(Standing {
             revision: config.revision,
             id: None,
-            lost: false,
         });
         Self { config, session }
     }
@@ -52,8 +50,9 @@ impl Link {
         self.session().revision.is_none_or(Revision::is_legacy)
     }
 
-    pub(super) fn session_id(&self) -> Option<HeaderValue> {
-        self.session().id.clone()
+    /// The session as it stands now.
+    pub(super) fn standing(&self) -> Standing {
+        self.session().clone()
     }
 
     /// Keeps the session id of a handshake's success, if there is one.
@@ -73,50 +72,51 @@ impl Link {
         let stands = session.id.as_ref() == Some(id);
         if stands {
             session.id = None;
-            session.lost = true;
         }
         stands
     }
 
-    /// Whether a session was forgotten since this was asked last.
-    pub(super) fn take_lost(&self) -> bool {
-        std::mem::take(&mut self.session().lost)
-    }
-
-    /// The headers of a post, and the session id among them.
-    pub(super) fn post_headers(&self, post: &Post) -> (HeaderMap, Option<HeaderValue>) {
+    /// The headers of a post that belongs to `session`.
+    pub(super) fn post_headers(&self, post: &Post, session: &Standing) -> HeaderMap {
         let mut headers = self.config.headers.clone();
         headers.insert(ACCEPT, JSON_OR_EVENT_STREAM);
         headers.insert(CONTENT_TYPE, JSON);
         for (name, value) in &post.headers {
             headers.insert(name.clone(), value.clone());
         }
-        let session = match post.kind {
-            PostKind::Initialize => {
-                headers.remove(SESSION_ID);
-                headers.remove(PROTOCOL_VERSION);
-                None
-            }
-            _ => self.add_session(&mut headers),
-        };
-        (headers, session)
+        if post.kind == PostKind::Initialize {
+            headers.remove(SESSION_ID);
+            headers.remove(PROTOCOL_VERSION);
+        } else {
+            session.add_to(&mut headers);
+        }
+        headers
     }
 
-    /// The headers of a GET for a stream, or of the DELETE at the end.
-    pub(super) fn stream_headers(&self, last_event_id: Option<&[u8]>) -> HeaderMap {
+    /// The headers of a GET for a stream of `session`, or of the DELETE at its end.
+    pub(super) fn stream_headers(
+        &self,
+        session: &Standing,
+        last_event_id: Option<&[u8]>,
+    ) -> HeaderMap {
         let mut headers = self.config.headers.clone();
         headers.insert(ACCEPT, EVENT_STREAM);
-        self.add_session(&mut headers);
+        session.add_to(&mut headers);
         if let Some(id) = last_event_id.and_then(|id| HeaderValue::from_bytes(id).ok()) {
             headers.insert(LAST_EVENT_ID, id);
         }
         headers
     }
 
-    fn add_session(&self, headers: &mut HeaderMap) -> Option<HeaderValue> {
-        let session = self.session();
+    fn session(&self) -> MutexGuard<'_, Standing> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Standing {
+    fn add_to(&self, headers: &mut HeaderMap) {
         // The header came with 2025-06-18.
-        if let Some(revision) = session.revision
+        if let Some(revision) = self.revision
             && revision >= Revision::V2025_06_18
         {
             headers.insert(
@@ -124,13 +124,8 @@ impl Link {
                 HeaderValue::from_static(revision.as_str()),
             );
         }
-        if let Some(id) = &session.id {
+        if let Some(id) = &self.id {
             headers.insert(SESSION_ID, id.clone());
         }
-        session.id.clone()
-    }
-
-    fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,16 +20,16 @@ use super::{End, HttpEvent, HttpFault};
 pub(super) async fn listen(link: Arc<Link>, control: Arc<Control>) {
     let mut cursor = Cursor::default();
     let mut failures: u32 = 0;
-    let session = link.session_id();
+    let session = link.standing();
     // A server without a stream may say 404 where it should say 405; one that had it means the session.
     let mut had_one = false;
     loop {
         let began = Instant::now();
-        let outgoing = Outgoing::get(&link, cursor.last_event_id());
+        let outgoing = Outgoing::get(&link, &session, cursor.last_event_id());
         let progress = match link.send(outgoing, &control).await {
             Ok(response) if matches!(response.status().as_u16(), 405 | 501) => return,
             Ok(response) if response.status().as_u16() == 404 && had_one => {
-                if session.is_some_and(|id| link.forget_session(&id)) {
+                if session.id.is_some_and(|id| link.forget_session(&id)) {
                     control.tell(HttpEvent::SessionGone).await;
                 }
                 return;
@@ -104,7 +104,10 @@ pub(super) async fn event_stream(link: Arc<Link>, control: Arc<Control>) {
 }
 
 async fn read_event_stream(link: &Link, control: &Arc<Control>) -> End {
-    let response = match link.send(Outgoing::get(link, None), control).await {
+    let response = match link
+        .send(Outgoing::get(link, &link.standing(), None), control)
+        .await
+    {
         Ok(response) if is_stream(&response) => response,
         Ok(response) if response.status().is_success() => {
             return End::Broken(HttpFault::ContentType);

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::control::{Control, GatedBody};
 use super::limits::{MAX_REDIRECTS, MAX_REFUSALS};
-use super::link::Link;
+use super::link::{Link, Standing};
 use super::{End, Handed, HttpFault, redirect};
 use crate::web::{Credentials, Refusal, Verdict};
 
@@ -23,11 +23,11 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(super) fn get(link: &Link, last_event_id: Option<&[u8]>) -> Self {
+    pub(super) fn get(link: &Link, session: &Standing, last_event_id: Option<&[u8]>) -> Self {
         Self {
             method: Method::GET,
             url: link.config.url.clone(),
-            headers: link.stream_headers(last_event_id),
+            headers: link.stream_headers(session, last_event_id),
             body: None,
         }
     }

@@ -54,7 +54,7 @@ impl StreamableHttp {
             // Whatever was tried before, from here on the server is one of the legacy revisions.
             self.link.begin_session();
         }
-        self.lanes.wait(post);
+        self.lanes.wait(post, self.link.standing());
     }
 
     /// Drops the exchange of `key` and its stream; no event of it follows.
@@ -107,7 +107,7 @@ impl StreamableHttp {
                         .begin_stream(Arc::clone(&control), Box::pin(work));
                     self.listening = Listening::Now(control);
                 }
-                HttpEvent::SessionLost { .. } | HttpEvent::SessionGone if self.link.take_lost() => {
+                HttpEvent::SessionLost { current: true, .. } | HttpEvent::SessionGone => {
                     self.stop_listening();
                 }
                 _ => {}
@@ -132,12 +132,13 @@ impl StreamableHttp {
         let _ = timeout(half, telling).await;
         let Self { link, lanes, .. } = self;
         drop(lanes);
-        if link.session_id().is_none() {
+        let session = link.standing();
+        if session.id.is_none() {
             return;
         }
         let outgoing = Outgoing {
             method: Method::DELETE,
-            ..Outgoing::get(&link, None)
+            ..Outgoing::get(&link, &session, None)
         };
         // Whatever the answer, or none: nothing more is said.
         let control = Arc::new(Control::default());

@@ -169,7 +169,7 @@ async fn outcome_with(http: &mut impl Transport, key: u64, finish: fn(&str) -> b
                 outcome.end = Some(end);
                 return outcome;
             }
-            HttpEvent::SessionLost { key: of } if of == key => return outcome,
+            HttpEvent::SessionLost { key: of, .. } if of == key => return outcome,
             HttpEvent::Closed { end } => panic!("closed: {end:?}"),
             _ => {}
         }

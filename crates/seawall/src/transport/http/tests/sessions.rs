@@ -305,3 +305,31 @@ async fn forgotten_session_shows_on_the_servers_own_stream() {
         assert_eq!(usize::from(gone == Ok(HttpEvent::SessionGone)), expected);
     }
 }
+
+/// T3: a post belongs to the session that stood when it was given, whatever becomes of that before it goes out: one that
+/// goes without its session would be refused as what it is not.
+#[tokio::test]
+async fn post_keeps_its_session() {
+    let peer = HttpPeer::start(|before, request| match (before, request.method.as_str()) {
+        (0, _) => initialized("s1"),
+        (_, "GET") => vec![HttpAct::answer(405, &[], "")],
+        (1, _) => vec![HttpAct::answer(202, &[], "")],
+        _ => vec![
+            HttpAct::Wait(Duration::from_millis(300)),
+            HttpAct::answer(404, &[], ""),
+        ],
+    });
+    let mut http = session(&peer).await;
+    http.post(post(3, PostKind::Request));
+    dispatched(&mut http, 3).await;
+    // The refusal is there, and nobody looked at it yet.
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    http.post(post(4, PostKind::Request));
+    assert_eq!(outcome(&mut http, 3).await.end, None);
+    assert_eq!(outcome(&mut http, 4).await.end, None, "lost too");
+    let sessions: Vec<_> = methods(&peer)
+        .into_iter()
+        .filter(|(method, session)| method == "POST" && session.is_none())
+        .collect();
+    assert_eq!(sessions.len(), 1, "the handshake alone");
+}
