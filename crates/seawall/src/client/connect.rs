@@ -137,7 +137,6 @@ impl ClientBuilder {
         if self.authorizer.is_some() && matches!(self.config.endpoint(), Endpoint::Stdio(_)) {
             return Err(failed(ErrorKind::LoginOverStdio));
         }
-        let auto = self.config.protocol() == Protocol::Auto;
         let (era, pin) = match self.config.protocol() {
             Protocol::Legacy => (Era::Legacy, None),
             Protocol::Pinned(revision) if revision.is_legacy() => (Era::Legacy, Some(revision)),
@@ -156,16 +155,7 @@ impl ClientBuilder {
                 Ok(client) => return Ok(client),
                 Err(failure) => failure,
             };
-            let next = match &failure {
-                Failure::Handshake {
-                    reason,
-                    step,
-                    unreaped: None,
-                    ..
-                } => self.next(spoken, reason, *step, auto, first.is_some()),
-                // No second process beside one that could not be ended: that has to be told (T1).
-                _ => None,
-            };
+            let next = self.after(&failure, spoken, first.is_some());
             let error = failure.into_error(&server);
             let next = next.filter(|_| !self.launches.is_closed());
             match next {
@@ -184,15 +174,29 @@ impl ClientBuilder {
         }
     }
 
+    /// What to try after an attempt that failed so, if anything.
+    fn after(&self, failure: &Failure, spoken: Spoken, again: bool) -> Option<Spoken> {
+        match failure {
+            Failure::Handshake {
+                reason,
+                step,
+                unreaped: None,
+                ..
+            } => self.next(spoken, reason, *step, again),
+            // No second process beside one that could not be ended: that has to be told (T1).
+            _ => None,
+        }
+    }
+
     /// What to try after a handshake that failed so, if anything (S3).
     fn next(
         &self,
         spoken: Spoken,
         reason: &CloseReason,
         step: Step,
-        auto: bool,
         again: bool,
     ) -> Option<Spoken> {
+        let auto = self.config.protocol() == Protocol::Auto;
         let over_http = matches!(self.config.endpoint(), Endpoint::Http(_));
         if matches!(
             reason.obstacle(),
@@ -429,3 +433,6 @@ impl Drop for Opening {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
