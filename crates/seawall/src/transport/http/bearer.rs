@@ -1,5 +1,6 @@
 //! A bearer token that the configuration names (T4).
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::config::Secret;
+use crate::redact::MAX_TOKENS;
 use crate::web::{AuthError, Authorize, Boxed, Credentials, Refusal, Verdict};
 
 /// A bearer token, resolved again once when it is refused.
@@ -19,6 +21,8 @@ pub(crate) struct StaticBearer {
 
 struct Current {
     token: SecretString,
+    /// The newest tokens that were given out, this one among them: none of them is to be shown (R1).
+    given: VecDeque<SecretString>,
     generation: u64,
 }
 
@@ -31,6 +35,7 @@ impl StaticBearer {
         Self {
             resolve: Box::new(resolve),
             current: Mutex::new(Current {
+                given: VecDeque::from([token.clone()]),
                 token,
                 generation: 0,
             }),
@@ -62,6 +67,10 @@ impl StaticBearer {
         }
         match (self.resolve)() {
             Some(token) if token.expose_secret() != current.token.expose_secret() => {
+                current.given.push_back(token.clone());
+                if current.given.len() > MAX_TOKENS {
+                    current.given.pop_front();
+                }
                 current.token = token;
                 current.generation += 1;
                 Verdict::Retry
@@ -95,7 +104,11 @@ impl Authorize for StaticBearer {
     }
 
     fn secrets(&self) -> Vec<Secret> {
-        vec![Secret::new(self.current().token.expose_secret())]
+        let current = self.current();
+        let given = current.given.iter();
+        given
+            .map(|token| Secret::new(token.expose_secret()))
+            .collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names and values of headers.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -64,11 +64,16 @@ impl BodyType {
     }
 }
 
-/// How long a refusal asks to wait, if it says so in seconds.
+/// How long the server asks to be left alone: seconds, or a date (RFC 9110, section 10.2.3).
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if !seconds.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok().map(Duration::from_secs);
     }
-    seconds.parse().ok().map(Duration::from_secs)
+    let date = httpdate::parse_http_date(text).ok()?;
+    // One that is past asks for nothing.
+    Some(
+        date.duration_since(SystemTime::now())
+            .unwrap_or(Duration::ZERO),
+    )
 }

@@ -212,3 +212,36 @@ async fn bearer_of_an_unchanged_variable_is_not_sent_again() {
 fn bearer_is_hidden() {
     assert_eq!(format!("{:?}", bearer(&[])), "StaticBearer { .. }");
 }
+
+/// R1: every token that was given out is to be hidden, the newest 16 of them, not the last alone.
+#[test]
+fn bearers_of_before_are_secrets_too() {
+    let asked = Mutex::new(0);
+    let bearer = StaticBearer::new(SecretString::from("token-0"), move || {
+        let mut asked = asked.lock().unwrap();
+        *asked += 1;
+        Some(SecretString::from(format!("token-{asked}")))
+    });
+    let (url, headers) = ("http://127.0.0.1/".parse().unwrap(), HeaderMap::new());
+    for generation in 0..20 {
+        let verdict = bearer.refused(Refusal {
+            method: &Method::POST,
+            url: &url,
+            status: http::StatusCode::UNAUTHORIZED,
+            headers: &headers,
+            used: Some(generation),
+            refusals: 0,
+        });
+        let verdict = futures_util::FutureExt::now_or_never(verdict);
+        assert!(matches!(verdict, Some(Ok(Verdict::Retry))));
+        let secrets = bearer.secrets();
+        assert!(secrets.len() <= 16);
+        for one in (0..=generation + 1).rev().take(16) {
+            let token = format!("token-{one}");
+            assert!(
+                secrets.iter().any(|known| known.reveal() == token),
+                "{token}"
+            );
+        }
+    }
+}

@@ -67,6 +67,9 @@ async fn retry_after_is_told_and_not_obeyed() {
         ("retry-after: 7", Some(7)),
         ("retry-after: soon", None),
         ("retry-after: -1", None),
+        ("retry-after: 99999999999999999999999", None),
+        ("retry-after: Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
+        ("retry-after: Sunday, 99-Nov-94 08:49:37 GMT", None),
         ("x: y", None),
     ] {
         for code in [429, 503] {
@@ -80,6 +83,22 @@ async fn retry_after_is_told_and_not_obeyed() {
             );
         }
     }
+}
+
+/// T2: a date that is to come is a wait until then.
+#[tokio::test]
+async fn retry_after_a_date() {
+    let date = std::time::SystemTime::now() + Duration::from_secs(100);
+    let header = format!("retry-after: {}", httpdate::fmt_http_date(date));
+    let outcome = one(vec![HttpAct::answer(503, &[&header], "")]).await;
+    let Some(End::Status {
+        retry_after: Some(after),
+        ..
+    }) = outcome.end
+    else {
+        panic!("{outcome:?}");
+    };
+    assert!((80..=100).contains(&after.as_secs()), "{after:?}");
 }
 
 /// T2: a successful answer that is neither JSON nor events, or holds nothing, is no reply.
