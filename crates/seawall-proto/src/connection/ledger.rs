@@ -149,6 +149,8 @@ pub(super) struct Calls {
     /// The call of each leg but the first, by the leg's id.
     legs: HashMap<u64, u64, BuildHasherDefault<IdHasher>>,
     deadlines: BTreeSet<(Time, u64)>,
+    /// How many of them nobody waits for.
+    asides: usize,
     /// When a round without inputs may go on, by call.
     pub(super) paces: BTreeSet<(Time, u64)>,
     pub(super) result_bytes: usize,
@@ -158,7 +160,7 @@ pub(super) struct Calls {
 
 impl Calls {
     pub(super) fn pending(&self) -> usize {
-        self.deadlines.len()
+        self.deadlines.len() - self.asides
     }
 
     pub(super) fn result_bytes(&self) -> usize {
@@ -173,6 +175,7 @@ impl Calls {
 
     pub(super) fn insert(&mut self, call: u64, pending: Pending) {
         self.deadlines.insert((pending.deadline, call));
+        self.asides += usize::from(pending.subject == Subject::Aside);
         self.entries.insert(call, pending);
     }
 
@@ -344,6 +347,7 @@ impl Calls {
         self.result_bytes -= pending.held();
         pending.kept = None;
         if pending.subject == Subject::Aside {
+            self.asides -= 1;
             self.entries.remove(&id);
             return Some(left);
         }

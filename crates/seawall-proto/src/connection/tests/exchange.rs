@@ -746,7 +746,7 @@ fn what_is_asked_anew_ends() {
     assert_eq!(peer.connection.stats().stray_replies, 0);
     peer.pass(Duration::from_secs(120));
     assert_eq!(peer.orders(), [Order::HangUp(keys[2])]);
-    assert_eq!(peer.connection.pending_calls(), 0);
+    assert_eq!(peer.connection.poll_timeout(), None);
     assert_eq!(peer.transmits().len(), 1, "its cancellation");
     assert_eq!(peer.connection.buffered_bytes(), 0);
 }
