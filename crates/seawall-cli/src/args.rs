@@ -98,6 +98,26 @@ Examples:
 Connects, looks, and closes; calls no tool. Exit status 0 only if every server is healthy, else the status of \
 the worst failure.";
 
+const RUN_EXAMPLES: &str = "\
+Examples:
+  seawall run                                  keep every configured server up, until Ctrl-C
+  seawall run --json | jq -r '.event'          what happens, one JSON object a line
+  kill -HUP $(pidof seawall)                   read the configuration again
+  SEAWALL_ALERT_WEBHOOK=https://… seawall run --alert-log alerts.jsonl
+
+On a terminal a table of the servers is kept up to date on stderr; a stdout that is no terminal gets a line per \
+event. A lost server is connected again, unless its entry says `\"reconnect\": false`; the failure of such a one at the \
+start, or of one that is `required`, stops all. The configuration is read again when its file changes, or upon SIGHUP; \
+one with a problem changes nothing.";
+
+const RUN_STATUSES: &str = "\
+Exit statuses:
+  0  stopped, and every server is gone
+  2  usage or configuration
+  3  a server that had to come up did not
+  5  stdout took no more
+  6  a server may still be there: it is named, or a second signal ended everything at once";
+
 const LOGIN_EXAMPLES: &str = "\
 Examples:
   seawall login github                         in the browser of this machine
@@ -191,6 +211,9 @@ pub(crate) enum Command {
     /// Connect to servers and say how they are
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
+    /// Keep the servers up until a signal ends them
+    #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{RUN_STATUSES}"))]
+    Run(RunArgs),
     /// Log in to a server behind a URL
     #[command(after_help = LOGIN_EXAMPLES)]
     Login(LoginArgs),
@@ -280,6 +303,18 @@ pub(crate) struct DoctorArgs {
     /// The servers to look at; without any, all of them
     #[arg(value_name = "ID")]
     pub(crate) servers: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// How long the end of all servers may take after a signal, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=2_147_483_647))]
+    pub(crate) budget: u32,
+    /// Add a line of JSON to this file whenever a server counts as down, or is well again
+    ///
+    /// The variable SEAWALL_ALERT_WEBHOOK may hold a URL to POST the same to; it is a secret, so there is no flag for it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) alert_log: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use seawall::config::Problems;
+use seawall::host::{AlertLogError, StartError, StopError};
 use seawall::oauth::LoginFault;
-use seawall::{AuthError, Error, ErrorCode, Outcome};
+use seawall::{AuthError, Error, ErrorCode, HostError, Outcome};
 use serde::Serialize;
 
 use crate::arguments::{ArgumentError, PromptError};
@@ -79,6 +80,15 @@ pub(crate) enum Failure {
     /// The data could not be written where it was to go. Whatever was asked of a server has been answered.
     #[error("stdout takes no more: {0}")]
     Output(io::Error),
+    /// A server that had to come up did not; all were ended.
+    #[error("{0}")]
+    NotStarted(StartError),
+    /// Servers that could not be ended.
+    #[error("{0}")]
+    NotGone(StopError),
+    /// A second signal ended everything at once.
+    #[error("a second signal: every server was killed, and none was waited for")]
+    Killed,
     #[error("the program cannot start: {0}")]
     Runtime(io::Error),
 }
@@ -185,6 +195,13 @@ pub(crate) enum UsageError {
     DemoTaken,
     #[error("--root: {} is no folder that can be read", .path.display())]
     Root { path: PathBuf },
+    #[error("--alert-log: {} cannot be opened: {source}", .path.display())]
+    AlertLog {
+        path: PathBuf,
+        source: AlertLogError,
+    },
+    #[error("SEAWALL_ALERT_WEBHOOK holds no http or https URL")]
+    AlertWebhook,
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
 }
@@ -214,6 +231,12 @@ impl Failure {
             | Self::NotOffered { .. }
             | Self::Interrupted { .. }
             | Self::Runtime(_) => Status::NotSent,
+            Self::NotStarted(error) => match &error.stop {
+                Some(_) => Status::NoResponse,
+                None if error.failures.iter().all(is_configuration) => Status::Usage,
+                None => Status::NotSent,
+            },
+            Self::NotGone(_) | Self::Killed => Status::NoResponse,
             Self::Login { error, .. } => match of_login(error) {
                 (ErrorCode::Configuration, _) => Status::Usage,
                 (_, outcome) => Status::of_outcome(outcome),
@@ -239,13 +262,44 @@ impl Failure {
             }
             return;
         }
-        printer.error(&self.to_string());
+        let mut servers: Vec<String> = Vec::new();
+        match self {
+            Self::NotStarted(error) => {
+                servers.extend(error.failures.iter().map(ToString::to_string));
+                let left = error.stop.iter().flat_map(|stop| &stop.failures);
+                servers.extend(left.map(ToString::to_string));
+            }
+            Self::NotGone(error) => {
+                servers.extend(error.failures.iter().map(ToString::to_string));
+            }
+            _ => servers.push(self.to_string()),
+        }
+        for text in servers {
+            printer.error(&text);
+        }
         if let Self::Server(error) | Self::Uncalled { error, .. } = self
             && let Some(cause) = std::error::Error::source(error)
         {
             printer.detail(&format!("  {cause}"));
         }
     }
+}
+
+/// What an operation of the host failed of.
+pub(crate) fn code_of(error: &HostError) -> ErrorCode {
+    match error {
+        HostError::Connect { error }
+        | HostError::Unreaped { error }
+        | HostError::Refresh { error }
+        | HostError::LostMeanwhile { error, .. } => error.code(),
+        HostError::RestartFailed { cause, .. } => code_of(cause),
+        HostError::Taken { .. } | HostError::PrefixMeets { .. } => ErrorCode::Configuration,
+        _ => ErrorCode::ConnectionClosed,
+    }
+}
+
+fn is_configuration(error: &HostError) -> bool {
+    code_of(error) == ErrorCode::Configuration
 }
 
 /// What a login failed of, and what became of it.
@@ -275,7 +329,7 @@ pub(crate) struct ErrorReport {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ErrorBody {
+pub(crate) struct ErrorBody {
     code: &'static str,
     outcome: &'static str,
     /// Null where no server is concerned.
@@ -316,6 +370,19 @@ impl ErrorReport {
         report.error.outcome = Outcome::NotSent.as_str();
         report.error.message += &format!("; {undone}");
         report
+    }
+
+    /// Of several servers; it names the first.
+    fn of_host(failures: &[HostError], outcome: Outcome, message: String) -> Self {
+        let first = failures.first();
+        let code = first.map_or(ErrorCode::ConnectionClosed, code_of);
+        let server = first.map(|failure| failure.server().to_owned());
+        Self::new(code, outcome, server, message)
+    }
+
+    /// What stands below `error`.
+    pub(crate) fn into_body(self) -> ErrorBody {
+        self.error
     }
 
     pub(crate) fn message(&self) -> &str {
@@ -368,6 +435,18 @@ impl From<&Failure> for ErrorReport {
             Failure::Output(_) | Failure::OutputFile { .. } => Self::new(
                 ErrorCode::InvalidResponse,
                 Outcome::Answered,
+                None,
+                message(),
+            ),
+            Failure::NotStarted(error) => {
+                Self::of_host(&error.failures, Outcome::NotSent, message())
+            }
+            Failure::NotGone(error) => {
+                Self::of_host(&error.failures, Outcome::NoResponse, message())
+            }
+            Failure::Killed => Self::new(
+                ErrorCode::ConnectionClosed,
+                Outcome::NoResponse,
                 None,
                 message(),
             ),

@@ -71,7 +71,7 @@ impl Interrupts {
     ///
     /// # Cancel safety
     /// A signal that came is not lost.
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = self.interrupt.recv() => {}

@@ -12,6 +12,7 @@ mod prompt;
 mod prompts;
 mod read;
 mod resources;
+mod run;
 mod servers;
 mod tools;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(
         Command::Prompts(args) => with_servers(args, prompts::run, settings, printer),
         Command::Prompt(args) => with_servers(args, prompt::run, settings, printer),
         Command::Doctor(args) => with_servers(args, doctor::run, settings, printer),
+        Command::Run(args) => run::run(&args, settings, printer),
         Command::Login(args) => with_servers(args, login::login, settings, printer),
         Command::Logout(args) => with_servers(args, login::logout, settings, printer),
         Command::Check(args) => Ok(check::run(&args, settings, printer)),

@@ -1,6 +1,6 @@
 //! The configured servers, and which of them a flow belongs to.
 
-use seawall::config::{ServerConfig, load};
+use seawall::config::{Checked, ServerConfig, load};
 
 use super::connect::{Means, Needs};
 use crate::arguments::nearest;
@@ -23,7 +23,15 @@ const DEMO: &str = "demo";
 impl ServerSet {
     /// Finds, reads and checks the configuration; warnings are told, problems end the run.
     pub(crate) fn load(settings: &Settings, printer: &mut Printer) -> Result<Self, Failure> {
-        let checked = load(&settings.lookup, &settings.asker);
+        Self::of(load(&settings.lookup, &settings.asker), settings, printer)
+    }
+
+    /// Of a configuration that was read and checked; warnings are told, problems are the failure.
+    pub(crate) fn of(
+        checked: Checked,
+        settings: &Settings,
+        printer: &mut Printer,
+    ) -> Result<Self, Failure> {
         if checked.problems.is_empty() {
             for warning in &checked.warnings {
                 printer.warning(&warning.to_string());

@@ -3,6 +3,8 @@
 //! **Invariant:** a stdout that was closed (`| head`) is the quiet end of printing, not an error; colour only on a
 //! terminal that wants it; what a server wrote is made visible before it is talk or a person's data.
 
+mod board;
+mod feed;
 mod observer;
 mod pretty;
 mod spinner;
@@ -17,6 +19,8 @@ use observer::Aloud;
 use seawall::events::Observer;
 use serde::Serialize;
 
+pub(crate) use board::Board;
+pub(crate) use feed::Feed;
 pub(crate) use observer::Heard;
 pub(crate) use pretty::pretty;
 pub(crate) use spinner::{Hushed, Spinner, Spinners};
@@ -230,6 +234,20 @@ impl Printer {
                 let _ = writeln!(stderr, "{line}");
             });
         }
+    }
+
+    /// A text kept up to date on stderr, where somebody watches that.
+    pub(crate) fn board(&self) -> Option<Board> {
+        let colour = self.manner.stderr;
+        self.manner
+            .spinner
+            .then(|| Board::new(colour, &self.spinners))
+    }
+
+    /// Has all talk from here on written by a thread of its own, so that a stderr nobody reads holds up nothing. Not
+    /// beside a board.
+    pub(crate) fn talk_aside(&self) {
+        talk::show(String::new());
     }
 
     /// Shows that something is awaited, until the spinner is dropped.

@@ -38,6 +38,15 @@ impl Spinner {
         Self(None)
     }
 
+    /// One that does not turn, of any number of lines.
+    pub(super) fn still(among: &Spinners) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        Self::among(bar, among, |_| {})
+    }
+
     /// `text` must be visible already.
     pub(crate) fn shown(text: &str, among: &Spinners) -> Self {
         let bar = ProgressBar::new_spinner();
@@ -45,12 +54,16 @@ impl Spinner {
             bar.set_style(style);
         }
         bar.set_message(text.to_owned());
+        Self::among(bar, among, |bar| bar.enable_steady_tick(TICK))
+    }
+
+    fn among(bar: ProgressBar, among: &Spinners, begin: impl FnOnce(&ProgressBar)) -> Self {
         let mut state = among.lock();
         let id = state.next;
         state.next += 1;
         state.bars.push((id, bar.clone()));
         if state.hushed == 0 {
-            bar.enable_steady_tick(TICK);
+            begin(&bar);
         } else {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }

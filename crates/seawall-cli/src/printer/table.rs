@@ -1,6 +1,6 @@
 //! Tables for people.
 
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Row, presets};
 
 use super::Colour;
 
@@ -12,6 +12,7 @@ pub(crate) struct Table {
     heading: Vec<String>,
     rows: Vec<Vec<String>>,
     right: Vec<usize>,
+    short: bool,
 }
 
 impl Table {
@@ -20,12 +21,19 @@ impl Table {
             heading: heading.map(str::to_owned).to_vec(),
             rows: Vec::new(),
             right: Vec::new(),
+            short: false,
         }
     }
 
     /// Aligns a column to the right, as numbers are.
     pub(crate) fn right(mut self, column: usize) -> Self {
         self.right.push(column);
+        self
+    }
+
+    /// Cuts what does not fit, so that each row is one line.
+    pub(crate) fn short(mut self) -> Self {
+        self.short = true;
         self
     }
 
@@ -50,6 +58,10 @@ impl Table {
                 .map(|text| Cell::new(text).add_attribute(Attribute::Bold)),
         );
         for row in &self.rows {
+            let mut row = Row::from(row);
+            if self.short {
+                row.max_height(1);
+            }
             table.add_row(row);
         }
         for column in &self.right {

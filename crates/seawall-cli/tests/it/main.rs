@@ -17,6 +17,8 @@ mod login;
 mod peers;
 mod prompts;
 mod resources;
+#[cfg(unix)]
+mod run;
 mod six;
 mod support;
 #[cfg(unix)]

@@ -240,7 +240,6 @@ impl<'a> Decoder<'a> {
             "onConflict" => draft.grant.read_on_conflict(reader)?,
             "reconnect" => {
                 draft.reconnect = if reader.boolean()? {
-                    not_yet(field, findings);
                     Reconnect::On
                 } else {
                     Reconnect::Off
@@ -477,12 +476,4 @@ fn is_credential(name: &str, value: &str) -> bool {
         || matches!(value, "true" | "false")
         || value.starts_with(['/', '.', '~']);
     !is_plain && (is_credential_name(name) || looks_like_credential(value))
-}
-
-/// Warns of a key that is checked and does nothing yet: better than to let its writer believe that it does.
-fn not_yet(field: &Field<'_>, findings: &mut Findings) {
-    findings.warning(
-        field.key.to_owned(),
-        WarningKind::Ignored { advice: " yet" },
-    );
 }

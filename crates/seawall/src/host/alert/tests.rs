@@ -72,8 +72,11 @@ async fn alert_is_one_post_at_a_pace() {
     let url = peer.url("/hook").parse().unwrap();
     let webhook = Webhook::new(url, HttpClient::new().unwrap()).unwrap();
     let begun = Instant::now();
+    webhook.sent().await;
     webhook.server_down("demo", &down());
     webhook.recovered("demo");
+    webhook.sent().await;
+    assert_eq!(peer.requests().len(), 2);
     let sent = requests(&peer, 2).await;
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(sent.len(), 2);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::Method;
 use http::header::CONTENT_TYPE;
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use url::Url;
@@ -35,6 +35,8 @@ const MAX_ANSWER_BYTES: usize = 16 * 1024;
 pub struct Webhook {
     waiting: mpsc::Sender<Record>,
     missed: Arc<AtomicU64>,
+    /// How many are neither sent nor missed yet.
+    due: Arc<watch::Sender<usize>>,
     /// The task that sends.
     _sending: Mutex<JoinSet<()>>,
 }
@@ -63,11 +65,14 @@ impl Webhook {
         let runtime = Runtime::try_current().map_err(|_| WebhookError::NoRuntime)?;
         let (waiting, records) = mpsc::channel(MAX_WAITING_ALERTS);
         let missed = Arc::new(AtomicU64::new(0));
+        let due = Arc::new(watch::Sender::new(0));
+        let sender = send(url, http, records, Arc::clone(&missed), Arc::clone(&due));
         let mut sending = JoinSet::new();
-        sending.spawn_on(send(url, http, records, Arc::clone(&missed)), &runtime);
+        sending.spawn_on(sender, &runtime);
         Ok(Self {
             waiting,
             missed,
+            due,
             _sending: Mutex::new(sending),
         })
     }
@@ -78,8 +83,19 @@ impl Webhook {
         self.missed.load(Relaxed)
     }
 
+    /// Waits until every alert that was raised so far is sent, or missed: each takes 10 s at most, and a second after it.
+    ///
+    /// # Cancel safety
+    /// What waits is sent all the same.
+    pub async fn sent(&self) {
+        // It fails only where the sender is gone, which is held here.
+        self.due.subscribe().wait_for(|due| *due == 0).await.ok();
+    }
+
     fn offer(&self, record: Record) {
+        self.due.send_modify(|due| *due += 1);
         if self.waiting.try_send(record).is_err() {
+            self.due.send_modify(|due| *due -= 1);
             self.missed.fetch_add(1, Relaxed);
         }
     }
@@ -100,6 +116,7 @@ async fn send(
     http: HttpClient,
     mut records: mpsc::Receiver<Record>,
     missed: Arc<AtomicU64>,
+    due: Arc<watch::Sender<usize>>,
 ) {
     while let Some(record) = records.recv().await {
         let before = missed.swap(0, Relaxed);
@@ -107,6 +124,7 @@ async fn send(
         if !matches!(timeout(POST_TIMEOUT, posted).await, Ok(Some(()))) {
             missed.fetch_add(before + 1, Relaxed);
         }
+        due.send_modify(|due| *due -= 1);
         sleep(PACE).await;
     }
 }

@@ -1,0 +1,367 @@
+//! `seawall run`: every configured server, kept up until a signal ends them.
+//!
+//! **Invariant:** nothing that is slow to read what is shown holds up a server: supervisors run on threads of their own,
+//! stdout is written by one of its own, and what it misses is told.
+//! **Invariant:** a configuration with a problem changes nothing.
+
+mod alerts;
+mod hangup;
+mod line;
+mod source;
+mod table;
+mod watch;
+
+use std::future::{Future, pending};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seawall::config::Reconnect;
+use seawall::host::{Applied, Events, Heard, StartError, Started};
+use seawall::{Host, HostError};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::servers::{ServerSet, hint_no_servers};
+use crate::args::RunArgs;
+use crate::failure::{Failure, Status, UsageError};
+use crate::interrupt::Interrupts;
+use crate::printer::{Board, Feed, Printer};
+use crate::settings::Settings;
+use alerts::Alerts;
+use hangup::{Hangup, Meaning};
+use line::{Line, Weight};
+use source::Source;
+use table::Times;
+use watch::{LOOK, Watch};
+
+/// How long the end waits for threads that are in the middle of something, once everything was ended.
+const LAST_THREADS: Duration = Duration::from_millis(500);
+
+pub(crate) fn run(
+    args: &RunArgs,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let mut source = Source::new(settings.lookup.clone(), settings.asker);
+    let mut watch = Watch::default();
+    let servers = ServerSet::of(read(&mut source, &mut watch), settings, printer)?;
+    if servers.is_empty() {
+        hint_no_servers(printer);
+    }
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::Runtime)?;
+    let ended = begin(args, settings, printer, servers, source, watch, &runtime);
+    // Whatever was not ended is killed here.
+    runtime.shutdown_timeout(LAST_THREADS);
+    ended.map(|()| Status::Done)
+}
+
+fn begin(
+    args: &RunArgs,
+    settings: &Settings,
+    printer: &mut Printer,
+    servers: ServerSet,
+    source: Source,
+    watch: Watch,
+    runtime: &Runtime,
+) -> Result<(), Failure> {
+    runtime.block_on(async {
+        let mut interrupts = Interrupts::listen().map_err(Failure::Runtime)?;
+        let hangup = Hangup::listen().map_err(Failure::Runtime)?;
+        let alerts = alerts::resolve(args.alert_log.as_deref())?;
+        let host = build(servers, &alerts, printer)?;
+        let board = printer.board();
+        if board.is_none() {
+            printer.talk_aside();
+        }
+        // Whoever sees the table needs no lines on the same terminal.
+        let feed = match board.is_some() && printer.is_terminal() {
+            true => None,
+            false => Some(Feed::start(Box::new(io::stdout())).map_err(Failure::Runtime)?),
+        };
+        let run = Run {
+            settings,
+            printer,
+            events: host.events(),
+            host,
+            source,
+            watch,
+            hangup,
+            feed,
+            board,
+            times: Times::default(),
+            budget: Duration::from_millis(args.budget.into()),
+        };
+        let ended = run.until_ended(&mut interrupts).await;
+        if !matches!(ended, Err(Failure::Killed)) {
+            // A signal meanwhile is one not to wait.
+            interrupts.unless(alerts.finish()).await.ok();
+        }
+        ended
+    })
+}
+
+fn build(servers: ServerSet, alerts: &Alerts, printer: &Printer) -> Result<Host, Failure> {
+    let logins = servers.logins().clone();
+    let mut builder = Host::builder()
+        .reconnect_default(Reconnect::On)
+        // Nobody waits for an answer, so nobody is asked anything.
+        .suppliers(servers.means_of_a_look().suppliers)
+        .prepare(move |builder| {
+            let config = builder.config().clone();
+            logins.authorise(&config, builder)
+        });
+    for sink in &alerts.sinks {
+        builder = builder.alert(Arc::clone(sink));
+    }
+    if let Some(observer) = printer.observer() {
+        builder = builder.observer(observer);
+    }
+    Ok(builder.servers(servers.select(&[])?).build())
+}
+
+/// Reads the configuration, and how its files stood at the latest before that.
+fn read(source: &mut Source, watch: &mut Watch) -> seawall::config::Checked {
+    let before = source.stamps();
+    let checked = source.read();
+    watch.read(source.stamps().overlaid(&before));
+    checked
+}
+
+/// One run.
+struct Run<'r> {
+    settings: &'r Settings,
+    printer: &'r mut Printer,
+    host: Host,
+    events: Events,
+    source: Source,
+    watch: Watch,
+    hangup: Hangup,
+    /// Lines on stdout, unless the table is there instead.
+    feed: Option<Feed>,
+    board: Option<Board>,
+    times: Times,
+    budget: Duration,
+}
+
+/// What the host is busy with: one thing at a time.
+type Work = Pin<Box<dyn Future<Output = Done>>>;
+
+enum Done {
+    Started(Result<Started, StartError>),
+    Applied(Result<Applied, HostError>),
+}
+
+enum Turn {
+    Stop,
+    Broken(io::Error),
+    Hangup(Meaning),
+    Heard(Heard),
+    Done(Done),
+    Look,
+}
+
+/// Why a run ends.
+enum Ending {
+    Asked,
+    /// stdout takes no more.
+    Output(io::Error),
+    /// The host has stopped already.
+    NotStarted(StartError),
+}
+
+impl Run<'_> {
+    async fn until_ended(mut self, interrupts: &mut Interrupts) -> Result<(), Failure> {
+        let ending = self.keep(interrupts).await;
+        let ended = match ending {
+            Ending::NotStarted(error) => {
+                self.drain().await;
+                Err(Failure::NotStarted(error))
+            }
+            Ending::Asked => self.stop(interrupts).await,
+            Ending::Output(error) => {
+                let stopped = self.stop(interrupts).await;
+                // Whoever reads no further wants no more.
+                stopped.and(match error.kind() {
+                    io::ErrorKind::BrokenPipe => Ok(()),
+                    _ => Err(Failure::Output(error)),
+                })
+            }
+        };
+        drop(self.board);
+        if let Some(feed) = self.feed {
+            feed.finish();
+        }
+        ended
+    }
+
+    /// Starts the servers and keeps them, and the configuration, as they should be.
+    async fn keep(&mut self, interrupts: &mut Interrupts) -> Ending {
+        let (host, budget) = (self.host.clone(), self.budget);
+        let mut work: Option<Work> =
+            Some(Box::pin(
+                async move { Done::Started(host.start(budget).await) },
+            ));
+        let mut asked = false;
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let turn = tokio::select! {
+                biased;
+                () = interrupts.next() => Turn::Stop,
+                error = broken(&mut self.feed) => Turn::Broken(error),
+                meaning = self.hangup.next() => Turn::Hangup(meaning),
+                heard = self.events.next() => heard.map_or(Turn::Stop, Turn::Heard),
+                done = finished(&mut work) => Turn::Done(done),
+                _ = looks.tick() => Turn::Look,
+            };
+            let looks_now = matches!(turn, Turn::Look);
+            match turn {
+                Turn::Stop | Turn::Hangup(Meaning::TerminalGone) => return Ending::Asked,
+                Turn::Broken(error) => return Ending::Output(error),
+                Turn::Hangup(Meaning::Reload) => asked = true,
+                Turn::Heard(heard) => self.heard(heard),
+                Turn::Done(Done::Started(Ok(started))) => self.say(&Line::started(&started)),
+                Turn::Done(Done::Started(Err(error))) => return Ending::NotStarted(error),
+                Turn::Done(Done::Applied(applied)) => self.applied(applied),
+                Turn::Look => {}
+            }
+            if work.is_some() {
+                // One thing at a time: what changes meanwhile is seen after it.
+            } else if asked || looks_now && self.watch.look(self.source.stamps()) {
+                asked = false;
+                work = self.reload();
+            }
+            self.draw();
+        }
+    }
+
+    /// Ends every server within the budget; a signal meanwhile, at once.
+    async fn stop(&mut self, interrupts: &mut Interrupts) -> Result<(), Failure> {
+        self.say(&Line::stopping());
+        let (host, budget) = (self.host.clone(), self.budget);
+        let mut stop = std::pin::pin!(async move { host.stop(budget).await });
+        let mut looks = interval(LOOK);
+        let stopped = loop {
+            tokio::select! {
+                biased;
+                () = interrupts.next() => return Err(Failure::Killed),
+                Some(heard) = self.events.next() => self.heard(heard),
+                stopped = &mut stop => break stopped,
+                _ = looks.tick() => {}
+            }
+            self.draw();
+        };
+        self.drain().await;
+        stopped.map_err(Failure::NotGone)?;
+        self.say(&Line::stopped());
+        Ok(())
+    }
+
+    /// Reads the configuration again; what is to be done by it, if it is good.
+    fn reload(&mut self) -> Option<Work> {
+        let checked = read(&mut self.source, &mut self.watch);
+        let problems: Vec<String> = checked.problems.iter().map(ToString::to_string).collect();
+        let servers = ServerSet::of(checked, self.settings, self.printer)
+            .and_then(|servers| Ok(servers.select(&[])?));
+        match servers {
+            Ok(servers) => {
+                let host = self.host.clone();
+                Some(Box::pin(
+                    async move { Done::Applied(host.apply(servers).await) },
+                ))
+            }
+            Err(failure) => {
+                failure.tell(self.printer);
+                let problems = match &failure {
+                    Failure::Usage(UsageError::Configuration(_)) => problems,
+                    other => vec![other.to_string()],
+                };
+                self.say(&Line::refused(problems));
+                None
+            }
+        }
+    }
+
+    fn applied(&mut self, applied: Result<Applied, HostError>) {
+        match applied {
+            Ok(applied) => {
+                for error in &applied.failed {
+                    self.printer.error(&error.to_string());
+                }
+                self.say(&Line::reloaded(&applied));
+            }
+            Err(error) => {
+                self.printer.error(&error.to_string());
+                self.say(&Line::refused(vec![error.to_string()]));
+            }
+        }
+    }
+
+    fn heard(&mut self, heard: Heard) {
+        match heard {
+            Heard::Event(event) => {
+                self.times.heard(&event);
+                self.say(&Line::of(&event));
+            }
+            Heard::Missed(count) => self.say(&Line::missed(count)),
+        }
+    }
+
+    /// Tells what has happened so far.
+    async fn drain(&mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                Some(heard) = self.events.next() => self.heard(heard),
+                () = std::future::ready(()) => break,
+            }
+        }
+    }
+
+    fn say(&mut self, line: &Line) {
+        let json = self.printer.is_json();
+        let text = |line: &Line| match json {
+            true => line.json(),
+            false => line.words(),
+        };
+        if let Some(feed) = &mut self.feed {
+            feed.line(&text(line), |count| text(&Line::missed(count)));
+        }
+        if self.board.is_some() {
+            match line.weight {
+                Weight::Bad => self.printer.error(&line.words()),
+                Weight::News => self.printer.talk(&line.words()),
+                Weight::Usual => self.printer.detail(&line.words()),
+            }
+        }
+    }
+
+    fn draw(&self) {
+        if let Some(board) = &self.board {
+            table::draw(board, &self.host, &self.times);
+        }
+    }
+}
+
+/// Waits until stdout takes no more, if it takes anything.
+async fn broken(feed: &mut Option<Feed>) -> io::Error {
+    match feed {
+        Some(feed) => feed.broken().await,
+        None => pending().await,
+    }
+}
+
+/// Waits for what is being done, if anything is.
+async fn finished(work: &mut Option<Work>) -> Done {
+    let Some(doing) = work else {
+        return pending().await;
+    };
+    let done = doing.await;
+    *work = None;
+    done
+}
