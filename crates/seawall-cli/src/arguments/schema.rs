@@ -1,11 +1,15 @@
 //! A place in a tool's input schema: just enough of JSON Schema to know what a key may hold.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
 /// How many parts of a schema one question may visit: a schema that refers to itself is finite work.
 const MAX_VISITS: usize = 1_000;
+/// How many values one question may copy out of a schema. More than one list of choices can hold, so that only lists that
+/// are referred to again and again come to it.
+const MAX_VALUES: usize = 50_000;
 /// How deep alternatives may nest.
 const MAX_NESTING: usize = 16;
 
@@ -22,18 +26,43 @@ pub(super) struct Closed {
     pub(super) names: Vec<String>,
 }
 
-/// What is left to visit.
-struct Budget(Cell<usize>);
+/// What is left to do for one question, however many places of the schema it leads to.
+pub(super) struct Budget {
+    visits: Cell<usize>,
+    values: Cell<usize>,
+}
 
 impl Budget {
-    fn new() -> Self {
-        Self(Cell::new(MAX_VISITS))
+    pub(super) fn new() -> Self {
+        Self {
+            visits: Cell::new(MAX_VISITS),
+            values: Cell::new(MAX_VALUES),
+        }
     }
 
     fn spend(&self) -> bool {
-        let left = self.0.get();
-        self.0.set(left.saturating_sub(1));
-        left > 0
+        take(&self.visits, 1)
+    }
+
+    /// Whether so many of the schema's values may be copied.
+    pub(super) fn copies(&self, values: usize) -> bool {
+        take(&self.values, values)
+    }
+}
+
+fn take(left: &Cell<usize>, wanted: usize) -> bool {
+    let rest = left.get().checked_sub(wanted);
+    left.set(rest.unwrap_or(0));
+    rest.is_some()
+}
+
+/// The places that one walk has come through: many references may lead to one.
+#[derive(Default)]
+struct Seen(RefCell<HashSet<*const Value>>);
+
+impl Seen {
+    fn is_new(&self, place: &Value) -> bool {
+        self.0.borrow_mut().insert(std::ptr::from_ref(place))
     }
 }
 
@@ -50,35 +79,50 @@ impl<'a> Schema<'a> {
     }
 
     /// The schemas that together say what this place holds, in order: itself, or its alternatives.
-    pub(super) fn alternatives(self) -> Vec<&'a Value> {
+    pub(super) fn alternatives(self, budget: &Budget) -> Vec<&'a Value> {
         let mut found = Vec::new();
-        self.collect_alternatives(0, &Budget::new(), &mut found);
+        self.collect_alternatives(0, budget, &Seen::default(), &mut found);
         found
     }
 
-    fn collect_alternatives(self, nesting: usize, budget: &Budget, found: &mut Vec<&'a Value>) {
-        let Some(place) = self.resolved() else {
-            return;
-        };
+    /// Whether this place says something, now or before.
+    fn collect_alternatives(
+        self,
+        nesting: usize,
+        budget: &Budget,
+        seen: &Seen,
+        found: &mut Vec<&'a Value>,
+    ) -> bool {
         if nesting > MAX_NESTING || !budget.spend() {
-            return;
+            return false;
+        }
+        let Some(place) = self.resolved() else {
+            return false;
+        };
+        if !seen.is_new(place) {
+            return true;
         }
         let says_itself = ["type", "enum", "const"]
             .iter()
             .any(|key| place.get(key).is_some());
         if !says_itself {
             for key in ["anyOf", "oneOf", "allOf"] {
-                let before = found.len();
+                let mut says = false;
                 for branch in branches(place, key) {
-                    self.at(Some(branch))
-                        .collect_alternatives(nesting + 1, budget, found);
+                    says |= self.at(Some(branch)).collect_alternatives(
+                        nesting + 1,
+                        budget,
+                        seen,
+                        found,
+                    );
                 }
-                if found.len() > before {
-                    return;
+                if says {
+                    return true;
                 }
             }
         }
         found.push(place);
+        true
     }
 
     /// The schema of an array's items.
@@ -119,11 +163,12 @@ impl<'a> Schema<'a> {
             .iter()
             .any(|key| place.get(key) == Some(&Value::Bool(false)));
         if closed && place.get("patternProperties").is_none() {
-            let mut names = Vec::new();
-            self.visit_properties(0, &Budget::new(), &mut |properties| {
-                names.extend(properties.keys().cloned());
+            let mut names = BTreeSet::new();
+            self.each_properties(|properties| {
+                names.extend(properties.keys());
                 None
             });
+            let names = names.into_iter().cloned().collect();
             return Err(Closed { names });
         }
         Ok(self.at(place
@@ -132,18 +177,29 @@ impl<'a> Schema<'a> {
     }
 
     fn property(self, name: &str) -> Option<&'a Value> {
-        self.visit_properties(0, &Budget::new(), &mut |properties| properties.get(name))
+        self.each_properties(|properties| properties.get(name))
     }
 
     /// Shows each `properties` that applies here to `visit` until it finds something.
+    fn each_properties(
+        self,
+        mut visit: impl FnMut(&'a serde_json::Map<String, Value>) -> Option<&'a Value>,
+    ) -> Option<&'a Value> {
+        self.visit_properties(0, &Budget::new(), &Seen::default(), &mut visit)
+    }
+
     fn visit_properties(
         self,
         nesting: usize,
         budget: &Budget,
+        seen: &Seen,
         visit: &mut dyn FnMut(&'a serde_json::Map<String, Value>) -> Option<&'a Value>,
     ) -> Option<&'a Value> {
-        let place = self.resolved()?;
         if nesting > MAX_NESTING || !budget.spend() {
+            return None;
+        }
+        let place = self.resolved()?;
+        if !seen.is_new(place) {
             return None;
         }
         let own = place.get("properties").and_then(Value::as_object);
@@ -155,7 +211,7 @@ impl<'a> Schema<'a> {
             .flat_map(|key| branches(place, key))
             .find_map(|branch| {
                 self.at(Some(branch))
-                    .visit_properties(nesting + 1, budget, visit)
+                    .visit_properties(nesting + 1, budget, seen, visit)
             })
     }
 

@@ -260,6 +260,35 @@ fn schema_that_refers_to_itself_is_finite_work() {
 }
 
 #[test]
+fn many_ways_to_one_place_are_finite_work() {
+    let many = |value: serde_json::Value| vec![value; 900];
+    let array = json!({"type": "array", "items": {"$ref": "#/$defs/a"}});
+    let schema =
+        json!({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"anyOf": many(array)}}});
+    assert!(built(&schema, &["x=1"]).contains('1'));
+    let types = vec!["array"; 6_000];
+    let schema = json!({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": types, "items": {"$ref": "#/$defs/a"}}}});
+    assert_eq!(built(&schema, &["x=1"]), r#"{"x":[[[[[1]]]]]}"#);
+    let names: serde_json::Map<_, _> = (0..3_000)
+        .map(|at| (format!("name{at}"), json!(true)))
+        .collect();
+    let schema = json!({
+        "additionalProperties": false,
+        "allOf": many(json!({"$ref": "#/$defs/p"})),
+        "$defs": {"p": {"properties": names}},
+    });
+    assert_eq!(
+        built(&schema, &["nane7=1"]),
+        "error: the tool has no argument `nane7`; did you mean `name7`?"
+    );
+    let choices: Vec<_> = (0..5_000).collect();
+    let array = json!({"type": "array", "items": {"$ref": "#/$defs/e"}});
+    let schema =
+        json!({"properties": {"x": {"anyOf": many(array)}}, "$defs": {"e": {"enum": choices}}});
+    assert_eq!(built(&schema, &["x=7"]), r#"{"x":[7]}"#);
+}
+
+#[test]
 fn a_number_has_nothing_beside_it() {
     let schema = with(&json!({"n": {"type": "number"}, "t": {"type": ["number", "string"]}}));
     for text in [

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::node::Node;
-use super::schema::Schema;
+use super::schema::{Budget, Schema};
 
 /// How many choices an error lists.
 const LISTED_CHOICES: usize = 8;
@@ -114,35 +114,44 @@ fn choice_text(value: &Value) -> String {
 
 /// What the schema allows, in its order.
 pub(super) fn kinds(schema: &Schema<'_>) -> Vec<Kind> {
-    nested_kinds(schema, 0)
+    nested_kinds(schema, 0, &Budget::new())
 }
 
 /// Arrays of arrays are looked into this deep; further down anything goes.
 const MAX_ARRAY_NESTING: usize = 4;
 
-fn nested_kinds(schema: &Schema<'_>, nesting: usize) -> Vec<Kind> {
+fn nested_kinds(schema: &Schema<'_>, nesting: usize, budget: &Budget) -> Vec<Kind> {
     let mut found: Vec<Kind> = Vec::new();
-    for place in schema.alternatives() {
+    for place in schema.alternatives(budget) {
         let items = || {
             if nesting >= MAX_ARRAY_NESTING {
                 return vec![Kind::Any];
             }
-            nested_kinds(&schema.items_of(place), nesting + 1)
+            nested_kinds(&schema.items_of(place), nesting + 1, budget)
         };
-        let choices = place.get("enum").and_then(Value::as_array).cloned();
-        let choices = choices.or_else(|| place.get("const").map(|only| vec![only.clone()]));
-        if let Some(choices) = choices {
-            found.push(Kind::Choice(choices));
+        let choices = place.get("enum").and_then(Value::as_array);
+        let choices = choices.map(Vec::as_slice);
+        if let Some(choices) = choices.or_else(|| place.get("const").map(std::slice::from_ref)) {
+            found.push(if budget.copies(choices.len()) {
+                Kind::Choice(choices.to_vec())
+            } else {
+                Kind::Any
+            });
             continue;
         }
         match place.get("type") {
             Some(Value::String(name)) => found.extend(Kind::of_type(name, items)),
-            Some(Value::Array(names)) => found.extend(
-                names
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .filter_map(|name| Kind::of_type(name, items)),
-            ),
+            Some(Value::Array(names)) => {
+                let mut said: Vec<&str> = Vec::new();
+                for name in names.iter().filter_map(Value::as_str) {
+                    if !said.contains(&name)
+                        && let Some(kind) = Kind::of_type(name, items)
+                    {
+                        said.push(name);
+                        found.push(kind);
+                    }
+                }
+            }
             _ if place.get("properties").is_some() => found.push(Kind::Object),
             _ if place.get("items").is_some() => found.push(Kind::Array(items())),
             _ => found.push(Kind::Any),

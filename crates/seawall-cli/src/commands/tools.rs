@@ -1,5 +1,7 @@
 //! `seawall tools`: what the servers offer.
 
+use std::collections::HashSet;
+
 use seawall::Client;
 use seawall::config::ServerConfig;
 use seawall::flows::Flow;
@@ -103,14 +105,17 @@ fn listed(flow: &Flow) -> Listed<'_> {
 fn arguments(flow: &Flow) -> String {
     let schema: Value = flow.input_document().parse().unwrap_or_default();
     let required = schema.get("required").and_then(Value::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let required: HashSet<&str> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return String::new();
     };
     let mut names: Vec<(bool, &String)> = properties
         .keys()
-        .map(|name| (!is_required(name), name))
+        .map(|name| (!required.contains(name.as_str()), name))
         .collect();
     names.sort();
     let names = names.iter().map(|(optional, name)| {
