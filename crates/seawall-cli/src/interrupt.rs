@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: asked for once, the work is let go of in order; asked for twice, at once.
+//! Ctrl-C, SIGTERM and the end of the terminal: asked for once, the work is let go of in order; asked for twice, at once.
 
 use std::future::Future;
 use std::io;
@@ -12,6 +12,9 @@ pub(crate) struct Interrupts {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
+    /// `None` where it is left to itself.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 /// A signal came first.
@@ -61,6 +64,9 @@ impl Interrupts {
             Ok(Self {
                 interrupt: signal(SignalKind::interrupt())?,
                 terminate: signal(SignalKind::terminate())?,
+                hangup: hangup_counts()
+                    .then(|| signal(SignalKind::hangup()))
+                    .transpose()?,
             })
         }
         #[cfg(not(unix))]
@@ -76,6 +82,7 @@ impl Interrupts {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            () = hung_up(&mut self.hangup) => {}
         }
         #[cfg(not(unix))]
         if tokio::signal::ctrl_c().await.is_err() {
@@ -97,4 +104,29 @@ impl Interrupts {
             done = work => Ok(done),
         }
     }
+}
+
+/// Ends with the terminal; never where that does not count.
+#[cfg(unix)]
+async fn hung_up(hangup: &mut Option<tokio::signal::unix::Signal>) {
+    match hangup {
+        Some(hangup) => drop(hangup.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether the end of the terminal is heard. Whoever starts a program with `nohup` has it ignored, and listening would undo
+/// that. Only Linux tells without unsafe code; elsewhere the signal does what it does by itself, and the watchdog ends the
+/// children.
+#[cfg(unix)]
+fn hangup_counts() -> bool {
+    static COUNTS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    // Read once, before anybody listens.
+    *COUNTS.get_or_init(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        // SIGHUP is signal 1, the lowest bit.
+        ignored.is_some_and(|mask| mask & 1 == 0)
+    })
 }

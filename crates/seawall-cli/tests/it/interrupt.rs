@@ -9,6 +9,13 @@ use seawall_testkit::{Grandchild, Script, Serve, Until, is_alive, wait_for_pid, 
 
 use crate::support::{Config, Ran};
 
+/// What ends the program in order. Elsewhere than on Linux the end of the terminal is left to itself.
+const INTERRUPTS: &[&str] = if cfg!(target_os = "linux") {
+    &["INT", "TERM", "HUP"]
+} else {
+    &["INT", "TERM"]
+};
+
 /// Far longer than anything here takes.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -41,7 +48,7 @@ fn wait_for_line(record: &Path, words: &str) {
 /// BEHAVIOUR S8, T1: a call that was sent is cancelled once, its outcome is unknown, and no process is left.
 #[test]
 fn interrupted_call_is_cancelled_and_leaves_no_child() {
-    for signal in ["INT", "TERM"] {
+    for signal in INTERRUPTS {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (pid, record) = (folder.path().join("pid"), folder.path().join("record"));
         let grandchild = folder.path().join("grandchild");
@@ -205,4 +212,37 @@ fn nobody_outlives_the_program() {
             }
         }
     }
+}
+
+/// Whoever starts it with `nohup` wants it to outlive the terminal.
+#[test]
+fn hangup_that_is_ignored_stays_ignored() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let record = folder.path().join("record");
+    let script = Script::new().record(&record).serve(
+        Serve::new()
+            .tools(["t"])
+            .calls(seawall_testkit::CallRule::Never),
+    );
+    let config = Config::scripted(&script);
+    let plain = config.command(&["call", "mcp/s/t", "--json", "--timeout", "1500"]);
+    let mut child = Command::new("sh");
+    child
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh"])
+        .arg(plain.get_program())
+        .args(plain.get_args());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => child.env(name, value),
+            None => child.env_remove(name),
+        };
+    }
+    let child = child
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    wait_for_line(&record, "tools/call");
+    send("HUP", &child);
+    assert_eq!(finish(child).exits(6).json()["error"]["code"], "timeout");
 }

@@ -177,6 +177,14 @@ pub enum CloseReason {
     /// A reply to it found no room in the queue within `requestTimeoutMs` (S7).
     #[error("it does not read the replies to its own requests")]
     ReplyBlocked,
+    /// A reply to it would be longer than a frame may be, as its request's id is (S7).
+    #[error(
+        "the reply to one of its requests is longer than {limit} bytes (maxOutboundFrameBytes)"
+    )]
+    ReplyTooLong {
+        /// The bound.
+        limit: usize,
+    },
     /// A handshake exchange took longer than `handshakeTimeoutMs`.
     #[error("it did not answer {step} within {limit_ms} ms (handshakeTimeoutMs)")]
     HandshakeTimeout {
@@ -267,6 +275,7 @@ impl CloseReason {
             Self::Malformed(_)
             | Self::FrameTooLong { .. }
             | Self::ReplyBlocked
+            | Self::ReplyTooLong { .. }
             | Self::HandshakeRefused { .. }
             | Self::Handshake(_)
             | Self::Discovery(_)

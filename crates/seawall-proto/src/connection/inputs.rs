@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::outbox::Purpose;
-use super::{Connection, Era, Event, Stage, Time, wire};
+use super::{CloseReason, Connection, Era, Event, Stage, Time, wire};
 use crate::json::Json;
 use crate::jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
 use crate::limits::{MAX_INPUTS, MAX_JSON_DEPTH};
@@ -92,9 +92,10 @@ impl Connection {
         if self.is_closed() {
             return;
         }
-        if frame.len() - 1 > self.config.limits.max_outbound_frame_bytes {
-            // Only an id of nearly a frame's length gets here; a reply that cannot be sent is one that is blocked.
-            self.close(super::CloseReason::ReplyBlocked);
+        let limit = self.config.limits.max_outbound_frame_bytes;
+        if frame.len() - 1 > limit {
+            // Only an id of nearly a frame's length gets here.
+            self.close(CloseReason::ReplyTooLong { limit });
             return;
         }
         let room_by = now.after(self.config.limits.request_timeout);

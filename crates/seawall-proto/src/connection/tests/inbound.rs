@@ -270,6 +270,26 @@ fn notification_has_no_answer() {
     assert_eq!(peer.connection.stats().notifications, 4);
 }
 
+/// S7: replies pass the bound on outbound frames, and who breaks it is told as it is.
+#[test]
+fn reply_over_the_frame_limit_ends_the_session() {
+    let ping = |id: usize| {
+        let id = "x".repeat(id);
+        format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)
+    };
+    let around = r#"{"jsonrpc":"2.0","id":"","result":{}}"#.len();
+    let limit = 400;
+    let limits = Limits {
+        max_outbound_frame_bytes: limit,
+        ..Limits::default()
+    };
+    let mut peer = Peer::ready_with(config(limits));
+    peer.recv(&ping(limit - around));
+    assert!(peer.is_open());
+    peer.recv(&ping(limit - around + 1));
+    assert_eq!(peer.reason(), &CloseReason::ReplyTooLong { limit });
+}
+
 /// S7: a reply that finds no room in the queue within `requestTimeoutMs` ends the session; one that does, does not.
 #[test]
 fn reply_that_finds_no_room_ends_the_session() {

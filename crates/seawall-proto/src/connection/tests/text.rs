@@ -40,6 +40,7 @@ fn reasons() -> Vec<(CloseReason, ErrorCode)> {
         (CloseReason::Malformed(Malformed::Id), ProtocolError),
         (CloseReason::FrameTooLong { limit: 5 }, ProtocolError),
         (CloseReason::ReplyBlocked, ProtocolError),
+        (CloseReason::ReplyTooLong { limit: 5 }, ProtocolError),
         (CloseReason::HandshakeTimeout { step, limit_ms: 5 }, Timeout),
         (
             CloseReason::HandshakeRefused { step, code: -32601 },
