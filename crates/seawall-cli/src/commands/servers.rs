@@ -152,10 +152,10 @@ impl ServerSet {
         // `demo/add` for `mcp/demo/add` is what people write first.
         let named_server = self.servers.iter().find_map(|config| {
             let tool = flow.strip_prefix(config.server())?.strip_prefix('/')?;
-            Some(format!("{}/{tool}", config.name_prefix()))
+            (!tool.is_empty()).then(|| format!("{}/{tool}", config.name_prefix()))
         });
         let nearest_prefix = || {
-            let (prefix, tool) = flow.rsplit_once('/')?;
+            let (prefix, tool) = flow.rsplit_once('/').filter(|(_, tool)| !tool.is_empty())?;
             let prefixes: Vec<String> = self
                 .servers
                 .iter()

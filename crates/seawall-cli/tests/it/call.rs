@@ -410,3 +410,20 @@ fn entry_that_asks_for_too_much_is_status_2() {
         assert_eq!(error["code"], "configuration", "{ran:?}");
     }
 }
+
+/// BEHAVIOUR S10: only what is a flow's whole name is called.
+#[test]
+fn flow_name_behind_a_prefix_is_no_tool() {
+    let ran = run(&[
+        "call",
+        "mcp/demo/mcp/demo/add",
+        "a=1",
+        "b=2",
+        "--demo",
+        "--json",
+    ])
+    .exits(3);
+    assert_eq!(ran.json()["error"]["code"], "tool_not_found");
+    let ran = run(&["call", "mcp/demo/", "--demo"]).exits(2);
+    assert!(!ran.stderr.contains("did you mean"), "{}", ran.stderr);
+}

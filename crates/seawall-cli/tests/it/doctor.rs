@@ -231,3 +231,13 @@ fn last_words_are_few() {
         "{ran:?}"
     );
 }
+
+/// BEHAVIOUR S4: who speaks MCP in another revision is not told to be no MCP server.
+#[test]
+fn revision_that_the_entry_rules_out_has_its_own_remedy() {
+    let script = Script::new().serve(Serve::new().revision("2025-03-26").tools(["t"]));
+    let config = Config::scripted_with(&script, &json!({"protocol": "2024-11-05"}));
+    let visit = &config.run(&["doctor", "--json"]).exits(5).json()[0];
+    let remedy = visit["remedies"][0].as_str().expect("a remedy");
+    assert!(remedy.contains("`protocol`"), "{remedy}");
+}

@@ -58,7 +58,7 @@ pub(crate) async fn run(
             spinner.say(&format!("calling {}", request.flow));
             call(
                 &client,
-                &tool,
+                &request.flow,
                 arguments,
                 request.timeout,
                 &spinner,
@@ -135,16 +135,17 @@ fn hint_nearest_tool(client: &Client, tool: &str, printer: &mut Printer) {
     }
 }
 
-/// Waits for the answer, or lets go of the call at the first signal.
+/// Waits for the answer, or lets go of the call at the first signal. It goes by the flow's whole name: what follows the
+/// prefix may read as a flow's name once more, and is no tool's then.
 async fn call(
     client: &Client,
-    tool: &str,
+    flow: &str,
     arguments: Arguments,
     timeout: Option<Duration>,
     spinner: &Spinner,
     interrupts: &mut Interrupts,
 ) -> Result<ToolResult, Error> {
-    let mut call = client.call(tool, arguments);
+    let mut call = client.call(flow, arguments);
     if let Some(timeout) = timeout {
         call = call.timeout(timeout);
     }

@@ -6,6 +6,12 @@ use super::checkup::{Found, Place};
 
 /// What to do about a connect that failed, or a server that does not end.
 pub(super) fn of_error(error: &Error, place: &Place) -> String {
+    if error.is_permanent() {
+        // Both sides were understood; only a revision is missing that both speak (S4).
+        return "it speaks MCP, but not in a revision that its entry allows: the message says which it speaks, and where \
+                there is one, what to write as `protocol`"
+            .to_owned();
+    }
     if place.url.is_some()
         && let Some(remedy) = of_network(error, place)
     {
