@@ -261,7 +261,7 @@ fn schema_that_refers_to_itself_is_finite_work() {
 
 #[test]
 fn many_ways_to_one_place_are_finite_work() {
-    let many = |value: serde_json::Value| vec![value; 900];
+    let many = |value: Value| vec![value; 900];
     let array = json!({"type": "array", "items": {"$ref": "#/$defs/a"}});
     let schema =
         json!({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"anyOf": many(array)}}});

@@ -240,4 +240,8 @@ fn revision_that_the_entry_rules_out_has_its_own_remedy() {
     let visit = &config.run(&["doctor", "--json"]).exits(5).json()[0];
     let remedy = visit["remedies"][0].as_str().expect("a remedy");
     assert!(remedy.contains("`protocol`"), "{remedy}");
+    let config = Config::scripted_with(&script, &json!({"include": ["other"]}));
+    let visit = &config.run(&["doctor", "--json"]).exits(5).json()[0];
+    let remedy = visit["remedies"][0].as_str().expect("a remedy");
+    assert!(remedy.contains("`include`"), "{remedy}");
 }

@@ -6,7 +6,7 @@ use super::checkup::{Found, Place};
 
 /// What to do about a connect that failed, or a server that does not end.
 pub(super) fn of_error(error: &Error, place: &Place) -> String {
-    if error.is_permanent() {
+    if error.revision_refusal().is_some() {
         // Both sides were understood; only a revision is missing that both speak (S4).
         return "it speaks MCP, but not in a revision that its entry allows: the message says which it speaks, and where \
                 there is one, what to write as `protocol`"
