@@ -112,6 +112,12 @@ impl<'a> Expander<'a> {
                 return self.variable(name).map(Some);
             }
             if let Some(default) = tail.strip_prefix(":-") {
+                // It would end at the inner one's brace, and leave its own in the text.
+                if default.contains("${") {
+                    return Err(ProblemKind::NestedDefault {
+                        name: sayable(name),
+                    });
+                }
                 let value = self.surroundings.variable(name);
                 let value = value.filter(|value| !value.is_empty());
                 return Ok(Some(value.unwrap_or_else(|| default.to_owned())));

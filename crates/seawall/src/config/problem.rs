@@ -372,6 +372,9 @@ findings! {
         /// A `${…}` that only another host can fill in.
         Substitution { /// What stands before the colon.
             word: String } = "substitution", "\"${{{word}:…}}\" is not known here; known are ${{NAME}}, ${{NAME:-default}}, ${{env:NAME}}, ${{workspaceFolder}} and ${{input:ID}}";
+        /// A default that is one more `${…}`.
+        NestedDefault { /// The variable that it is for.
+            name: String } = "nested_default", "the default of \"${{{name}:-…}}\" holds a ${{…}} itself, which is not filled in";
         /// The `envFile` cannot be read.
         EnvFile { /// What the system said.
             error: std::io::ErrorKind } = "env_file", "cannot be read: {error}";

@@ -10,14 +10,27 @@ fn env_of(text: &str) -> BTreeMap<String, String> {
 #[test]
 fn env_values_take_variables() {
     let env = env_of(&with(
-        r#""env": {"A": "<${SET}>", "B": "${UNSET:-fall back}", "C": "${EMPTY:-x}", "D": "[${EMPTY}]", "E": "${UNSET:-${SET}}", "F": "$SET ${ x} ${"}"#,
+        r#""env": {"A": "<${SET}>", "B": "${UNSET:-fall back}", "C": "${EMPTY:-x}", "D": "[${EMPTY}]", "F": "$SET ${ x} ${"}"#,
     ));
     assert_eq!(env["A"], "<value>");
     assert_eq!(env["B"], "fall back");
     assert_eq!(env["C"], "x");
     assert_eq!(env["D"], "[]");
-    assert_eq!(env["E"], "${SET}");
     assert_eq!(env["F"], "$SET ${ x} ${");
+}
+
+/// K4: where `${A:-${B}}` would end at the inner brace, the outer one would be left in the value.
+#[test]
+fn default_that_is_a_substitution_is_refused() {
+    for text in ["${SET:-${SET}", "x${env:UNSET:-a${b", "${UNSET:-${SET}"] {
+        let text = format!("{text}}}");
+        let checked = check_text(&with(&format!(r#""env": {{"A": "{text}"}}"#)));
+        let message = checked.problems[0].to_string();
+        assert!(
+            message.contains("env.A") && message.contains(":-…}"),
+            "{message}"
+        );
+    }
 }
 
 /// K4: unset is an error that names server and variable.
