@@ -13,8 +13,8 @@ use crate::failure::{Failure, UsageError};
 /// The variable that holds the URL to POST alerts to. Whoever has such a URL can post there, so it is no flag.
 const WEBHOOK_VARIABLE: &str = "SEAWALL_ALERT_WEBHOOK";
 
-/// How long the end of a run waits for alerts that are not sent yet.
-const LAST_ALERTS: Duration = Duration::from_secs(3);
+/// How long the end of a run waits for alerts that are not sent yet: as long as one POST may take. A signal ends the wait.
+const LAST_ALERTS: Duration = Duration::from_secs(10);
 
 /// Who is alerted in a run.
 pub(super) struct Alerts {
