@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// How many parts of a schema one question may visit: a schema that refers to itself is finite work.
@@ -222,7 +223,9 @@ impl<'a> Schema<'a> {
             let Some(reference) = place.get("$ref").and_then(Value::as_str) else {
                 return Some(place);
             };
-            place = self.document.pointer(reference.strip_prefix('#')?)?;
+            // A pointer in a URI's fragment is percent-encoded (RFC 6901, section 6).
+            let pointer = percent_decode_str(reference.strip_prefix('#')?);
+            place = self.document.pointer(&pointer.decode_utf8().ok()?)?;
         }
         None
     }

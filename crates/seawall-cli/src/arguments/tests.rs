@@ -250,6 +250,15 @@ fn pair_without_key_or_equals_sign_is_refused() {
 }
 
 #[test]
+fn reference_may_be_percent_encoded() {
+    let schema = json!({
+        "properties": {"x": {"$ref": "#/definitions/Box%3Ca~1b%3E"}},
+        "definitions": {"Box<a/b>": {"type": "string"}},
+    });
+    assert_eq!(built(&schema, &["x=1"]), r#"{"x":"1"}"#);
+}
+
+#[test]
 fn schema_that_refers_to_itself_is_finite_work() {
     let knot = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#/anyOf/1"}], "additionalProperties": false});
     assert!(built(&knot, &["x=1"]).starts_with("error: the tool has no argument `x`"));
