@@ -7,7 +7,8 @@
 //! * [`jsonrpc`]: what one message is.
 //! * [`mcp`]: revisions, catalogs, results.
 //! * [`connection`]: one session, from `initialize` to its one terminal reason.
-//! * [`limits`]: everything that a server can size.
+//! * [`server`]: the same from the other side: one client, on either era.
+//! * [`limits`]: everything that a peer can size.
 
 pub mod connection;
 pub mod framing;
@@ -16,6 +17,7 @@ pub mod jsonrpc;
 pub mod limits;
 pub mod mcp;
 pub mod outcome;
+pub mod server;
 
 pub use json::Json;
 pub use outcome::{ErrorCode, Outcome};

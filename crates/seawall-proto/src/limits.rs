@@ -46,6 +46,14 @@ pub const MAX_INPUTS: usize = 16;
 pub const MAX_SUBSCRIPTIONS: usize = 64;
 /// A change of a resource whose URI is longer than this many bytes is passed over (L6). Fixed.
 pub const MAX_CHANGED_URI_BYTES: usize = 8_192;
+/// Default of [`ServerLimits::max_pending`].
+pub const DEFAULT_MAX_PENDING: usize = 256;
+/// Default of [`ServerLimits::max_asked`].
+pub const DEFAULT_MAX_ASKED: usize = 64;
+/// At most this many events of one client wait to be taken before no more of it is read (L6). Fixed.
+pub const MAX_WAITING_EVENTS: usize = 1_024;
+/// At most this many bytes of a protocol version that a client asks for are said back to it, cut at a character. Fixed.
+pub const MAX_REQUESTED_VERSION_BYTES: usize = 64;
 /// The largest byte or count limit that a configuration may ask for: 2^53 - 1 (K9).
 pub const MAX_LIMIT: u64 = (1 << 53) - 1;
 /// The largest timeout that a configuration may ask for, in milliseconds: 2^31 - 1 (K9).
@@ -109,6 +117,32 @@ impl Default for Limits {
             max_stderr_bytes: DEFAULT_MAX_STDERR_BYTES,
             max_buffered_bytes: DEFAULT_MAX_BUFFERED_BYTES,
             invalid_tools: InvalidTools::Refuse,
+        }
+    }
+}
+
+/// The bounds on one client, where Seawall is the server. Every field is positive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// Requests of the client under way at once; one more is refused.
+    pub max_pending: usize,
+    /// Requests of ours under way at once; one more is not sent.
+    pub max_asked: usize,
+    /// UTF-8 bytes of one outbound frame, newline excluded, inclusive. A longer answer becomes an error.
+    pub max_outbound_frame_bytes: usize,
+    /// Frames not yet written, in bytes. Past it nothing more is read, and only answers are queued.
+    pub max_buffered_bytes: usize,
+}
+
+impl Default for ServerLimits {
+    /// Outbound frames may be one and a half times as long as inbound ones, so that a server's longest result passes.
+    fn default() -> Self {
+        Self {
+            max_pending: DEFAULT_MAX_PENDING,
+            max_asked: DEFAULT_MAX_ASKED,
+            max_outbound_frame_bytes: DEFAULT_MAX_FRAME_BYTES + DEFAULT_MAX_FRAME_BYTES / 2,
+            max_buffered_bytes: DEFAULT_MAX_BUFFERED_BYTES,
         }
     }
 }

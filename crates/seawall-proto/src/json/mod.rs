@@ -223,6 +223,11 @@ impl Json {
             .unwrap_or_else(|| scan(self.as_str(), |_| {}).map_or(0, |Scan { depth, .. }| depth))
     }
 
+    /// Its depth, where it was checked by itself: a part of another text is no deeper than that text may be.
+    pub(crate) fn checked_depth(&self) -> Option<usize> {
+        self.depth
+    }
+
     /// Tells each child of the root with its raw key (quotes excluded).
     pub(crate) fn children(&self, mut visit: impl FnMut(Option<&str>, Self)) {
         let text = self.as_str();

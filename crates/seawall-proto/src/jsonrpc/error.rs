@@ -7,6 +7,10 @@ use bytes::Bytes;
 use crate::framing::Kind;
 use crate::json::Json;
 
+/// -32700: the text is not JSON.
+pub const PARSE_ERROR: i64 = -32700;
+/// -32600: the JSON is not a message that may be sent here.
+pub const INVALID_REQUEST: i64 = -32600;
 /// -32601: the method does not exist.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// -32602: the parameters are wrong.
@@ -56,6 +60,17 @@ impl ErrorObject {
             message: message.string()?.into_owned(),
             data,
         })
+    }
+
+    /// As it stands in an envelope.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let message = serde_json::Value::from(self.message.as_str());
+        let data = self
+            .data
+            .as_ref()
+            .map_or_else(String::new, |data| format!(",\"data\":{}", data.as_str()));
+        format!("{{\"code\":{},\"message\":{message}{data}}}", self.code)
     }
 
     /// Whether only a server of 2026-07-28 or later says so: evidence of its era (S3).

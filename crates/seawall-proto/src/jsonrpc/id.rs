@@ -5,11 +5,18 @@ use std::fmt;
 use bytes::Bytes;
 
 use crate::framing::Kind;
-use crate::json::decode_string;
+use crate::json::{Json, decode_string};
 
 /// A JSON-RPC request id: an integer or a string, kept as its JSON text.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RequestId(Bytes);
+
+/// What an id is, to be looked up by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum IdName {
+    Integer(String),
+    String(String),
+}
 
 impl RequestId {
     /// Keeps an id's checked JSON text; `None` where it is neither an integer nor a string.
@@ -26,6 +33,24 @@ impl RequestId {
     #[must_use]
     pub fn as_json(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// The id that a value is, as in `requestId` of `notifications/cancelled`; `None` where it cannot be one.
+    #[must_use]
+    pub fn of(value: &Json) -> Option<Self> {
+        Self::from_checked(Bytes::copy_from_slice(value.as_bytes()), value.kind())
+    }
+
+    /// What the id is, however a string was escaped: equal ids have equal names, and `1` and `"1"` do not.
+    pub(crate) fn name(&self) -> IdName {
+        let text = self.as_json();
+        match text
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
+            Some(inside) => IdName::String(decode_string(inside).text.into_owned()),
+            None => IdName::Integer(text.to_owned()),
+        }
     }
 
     /// The id of ours that this answers: a canonical decimal, or the string of one (S6).
