@@ -1,5 +1,5 @@
-//! Seawall's client, `rmcp`'s, and a raw floor (write the line, read the line, match nothing) against the same server, over
-//! stdio and over HTTP.
+//! Calls: Seawall's client, `rmcp`'s, and a raw floor (write the line, read the line, match nothing) against the same server, over
+//! stdio and over HTTP. Many servers: Seawall's host, and `rmcp` in a loop. Redaction: beside a plain search.
 //!
 //! One run interleaves them: each repetition goes through all cells, each cell through all clients, so that whatever
 //! drifts hits all alike. Every measurement is a process of its own, so that its CPU time and its memory are its own;
@@ -10,8 +10,10 @@
 mod client;
 mod measure;
 mod plan;
+mod redact;
 mod report;
 mod run;
+mod scale;
 mod server;
 
 use std::io::{self, Write};
@@ -20,12 +22,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use plan::{Effort, Job, Over};
+use plan::{Effort, Over};
+use serde::Serialize;
 
-const USAGE: &str = "usage: cargo bench [-- [stdio|http] [--quick] [--repetitions N] [--no-write]]
+const USAGE: &str =
+    "usage: cargo bench [-- [stdio|http|host|redact] [--quick] [--repetitions N] [--no-write]]
 
-  stdio, http        only this half; the other half of the report stays as it is
-  --quick            a smoke test of under a minute, which writes nothing
+  stdio, http, host, redact
+                     only this part; the others of the report stay as they are
+  --quick            a smoke test of a minute or two, which writes nothing
   --repetitions N    how often each cell is measured (default 7)
   --no-write         print the table only, leave docs/ alone
 ";
@@ -37,7 +42,9 @@ pub fn main() -> ExitCode {
     let done = match *args.as_slice() {
         ["server", core, ref rest @ ..] => return serve(core, rest),
         ["http-server", core, bytes] => serve_http(core, bytes),
-        ["client", job] => measure_one(job),
+        ["client", job] => print(client::measure, job),
+        ["scale", job] => print(scale::measure, job),
+        ["scale-server", core, tools, manner] => scale::serve(core, tools, manner),
         _ => bench(&args),
     };
     match done {
@@ -53,7 +60,7 @@ pub fn main() -> ExitCode {
 fn bench(args: &[&str]) -> Result<()> {
     let mut effort = Effort::full();
     let mut write = true;
-    let mut halves = &Over::ALL[..];
+    let mut parts = &Part::ALL[..];
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match *arg {
@@ -63,8 +70,10 @@ fn bench(args: &[&str]) -> Result<()> {
                 effort = Effort::quick();
                 write = false;
             }
-            "stdio" => halves = &[Over::Stdio],
-            "http" => halves = &[Over::Http],
+            "stdio" => parts = &[Part::Calls(Over::Stdio)],
+            "http" => parts = &[Part::Calls(Over::Http)],
+            "host" => parts = &[Part::Host],
+            "redact" => parts = &[Part::Redact],
             "--no-write" => write = false,
             "--repetitions" => {
                 let count = args.next().context("--repetitions takes a number")?;
@@ -73,17 +82,57 @@ fn bench(args: &[&str]) -> Result<()> {
             _ => bail!("{arg} is not known\n{USAGE}"),
         }
     }
-    let results = run::run(&effort, halves)?;
     let machine = report::Machine::look(&effort);
-    for &over in halves {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let docs = write.then_some(&*docs);
+    let halves: Vec<Over> = parts.iter().copied().filter_map(Part::over).collect();
+    let results = run::run(&effort, &halves)?;
+    for &over in &halves {
         let tables = report::markdown(&results, &machine, over);
-        io::stdout().write_all(tables.as_bytes())?;
-        if write {
-            let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-            report::write(&docs, over, &tables, &report::svg(&results, over))?;
+        publish(docs, over.name(), &tables)?;
+        if let Some(docs) = docs {
+            report::write_chart(docs, over, &report::svg(&results, over))?;
         }
     }
+    if parts.contains(&Part::Host) {
+        let tables = report::host(&scale::run(&effort)?, &machine);
+        publish(docs, "host", &tables)?;
+    }
+    if parts.contains(&Part::Redact) {
+        let tables = report::redact(&redact::run(&effort)?, &machine);
+        publish(docs, "redact", &tables)?;
+    }
     Ok(())
+}
+
+/// What can be measured by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Calls(Over),
+    Host,
+    Redact,
+}
+
+impl Part {
+    const ALL: [Self; 4] = [
+        Self::Calls(Over::Stdio),
+        Self::Calls(Over::Http),
+        Self::Host,
+        Self::Redact,
+    ];
+
+    fn over(self) -> Option<Over> {
+        match self {
+            Self::Calls(over) => Some(over),
+            Self::Host | Self::Redact => None,
+        }
+    }
+}
+
+/// Prints a part's tables, and writes them to their place of the page.
+fn publish(docs: Option<&Path>, part: &str, tables: &str) -> Result<()> {
+    io::stdout().write_all(tables.as_bytes())?;
+    docs.map_or(Ok(()), |docs| report::write(docs, part, tables))
 }
 
 /// The server: pinned to a core if one is named, else as it was started.
@@ -102,9 +151,8 @@ fn serve_http(core: &str, bytes: &str) -> Result<()> {
 }
 
 /// One measurement, its sample on stdout.
-fn measure_one(job: &str) -> Result<()> {
-    let job: Job = serde_json::from_str(job)?;
-    let sample = client::measure(&job)?;
+fn print<S: Serialize>(measure: impl Fn(&str) -> Result<S>, job: &str) -> Result<()> {
+    let sample = measure(job)?;
     let mut stdout = io::stdout();
     serde_json::to_writer(&mut stdout, &sample)?;
     stdout.flush()?;

@@ -52,6 +52,11 @@ impl Memory {
     }
 }
 
+/// What is resident of this process.
+pub(crate) fn resident_bytes() -> Result<u64> {
+    status_bytes("VmRSS:")
+}
+
 fn status_bytes(field: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let value = status

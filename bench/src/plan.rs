@@ -94,8 +94,6 @@ fn half(over: Over) -> Vec<Cell> {
 }
 
 impl Over {
-    pub(crate) const ALL: [Self; 2] = [Self::Stdio, Self::Http];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
@@ -152,13 +150,13 @@ pub(crate) fn size(bytes: usize) -> String {
 }
 
 /// How much time the whole takes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Effort {
     pub(crate) repetitions: usize,
     /// Of each measurement.
-    length: Duration,
+    pub(crate) length: Duration,
     /// Calls before a measurement begins.
-    warm_up: Duration,
+    pub(crate) warm_up: Duration,
 }
 
 impl Effort {

@@ -97,15 +97,24 @@ pub(crate) fn run(effort: &Effort, halves: &[Over]) -> Result<Results> {
 }
 
 fn measure(job: &Job) -> Result<Sample> {
+    let output = process(
+        &["client", &serde_json::to_string(job)?],
+        job.warm_up + job.length,
+    )?;
+    Ok(serde_json::from_slice(&output)?)
+}
+
+/// What this program prints when it is run with these arguments; its own time is that long.
+pub(crate) fn process(args: &[&str], time: Duration) -> Result<Vec<u8>> {
     let mut child = Command::new(std::env::current_exe()?)
-        .args(["client", &serde_json::to_string(job)?])
+        .args(args)
         // Every client honours it, and nothing here leaves the machine.
         .env("NO_PROXY", "127.0.0.1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let bound = job.warm_up + job.length + PATIENCE;
+    let bound = time + PATIENCE;
     let output = read_within(&mut child, bound);
     if output.is_err() {
         // It may have ended meanwhile.
@@ -123,7 +132,7 @@ fn measure(job: &Job) -> Result<Sample> {
             .read_to_string(&mut reason)?;
         bail!("{}", reason.trim());
     }
-    Ok(serde_json::from_slice(&output)?)
+    Ok(output)
 }
 
 /// All that the child prints, if it ends in time.

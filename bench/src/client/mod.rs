@@ -20,7 +20,8 @@ const TOOL: &str = "echo";
 const AFTER_FLOOD: &str = r#"{"content":[{"type":"text","text":"after the flood"}]}"#;
 
 /// Pins this process, then measures.
-pub(crate) fn measure(job: &Job) -> Result<Sample> {
+pub(crate) fn measure(job: &str) -> Result<Sample> {
+    let job: &Job = &serde_json::from_str(job)?;
     let (own, other) = two_cores()?;
     if let Some(address) = job.address {
         pin(own)?;

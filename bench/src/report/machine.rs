@@ -8,14 +8,29 @@ use crate::plan::Effort;
 
 /// The kind of machine, and how it was used.
 pub(crate) struct Machine {
-    pub(super) cpu: String,
-    pub(super) cores: usize,
-    pub(super) kernel: String,
-    pub(super) rustc: String,
-    pub(super) repetitions: usize,
+    cpu: String,
+    cores: usize,
+    kernel: String,
+    rustc: String,
+    repetitions: usize,
 }
 
 impl Machine {
+    /// The line that stands before tables.
+    pub(super) fn line(&self) -> String {
+        let Self {
+            cpu,
+            cores,
+            kernel,
+            rustc,
+            repetitions,
+        } = self;
+        format!(
+            "{cores} cores of {cpu}, Linux {kernel}, {rustc}, rmcp 3.11.0. Medians of {repetitions} repetitions, least and most of\n\
+             them in brackets; a ratio is the median of the repetitions' own ratios.\n"
+        )
+    }
+
     pub(crate) fn look(effort: &Effort) -> Self {
         let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let models: BTreeSet<&str> = cpus

@@ -2,7 +2,9 @@
 
 mod aim;
 mod chart;
+mod host;
 mod machine;
+mod redact;
 mod sections;
 mod stats;
 mod table;
@@ -13,24 +15,29 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 pub(crate) use chart::svg;
+pub(crate) use host::host;
 pub(crate) use machine::Machine;
+pub(crate) use redact::redact;
 pub(crate) use sections::markdown;
 
 use crate::plan::Over;
 
 const END: &str = "<!-- bench: end -->\n";
 
-/// Writes a half's tables between its markers of the page, and its chart beside the page.
-pub(crate) fn write(docs: &Path, over: Over, tables: &str, chart: &str) -> Result<()> {
+/// Writes a part's tables between its markers of the page.
+pub(crate) fn write(docs: &Path, part: &str, tables: &str) -> Result<()> {
     let page = docs.join("performance.md");
     let text = fs::read_to_string(&page).context("docs/performance.md")?;
-    fs::write(&page, placed(&text, over, tables)?)?;
+    Ok(fs::write(&page, placed(&text, part, tables)?)?)
+}
+
+/// Writes a half's chart beside the page.
+pub(crate) fn write_chart(docs: &Path, over: Over, chart: &str) -> Result<()> {
     fs::write(docs.join(chart_name(over)), chart).context("the chart")
 }
 
-/// The page with these tables in place of the half's.
-fn placed(page: &str, over: Over, tables: &str) -> Result<String> {
-    let name = over.name();
+/// The page with these tables in place of the part's.
+fn placed(page: &str, name: &str, tables: &str) -> Result<String> {
     let begin = format!("<!-- bench, {name}: begin; written by the bench, edits are lost -->\n");
     let (before, rest) = page
         .split_once(&begin)

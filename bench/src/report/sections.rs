@@ -22,18 +22,7 @@ pub(crate) fn markdown(results: &Results, machine: &Machine, over: Over) -> Stri
 }
 
 fn write(page: &mut String, results: &Results, machine: &Machine, over: Over) -> fmt::Result {
-    let Machine {
-        cpu,
-        cores,
-        kernel,
-        rustc,
-        repetitions,
-    } = machine;
-    writeln!(
-        page,
-        "{cores} cores of {cpu}, Linux {kernel}, {rustc}, rmcp 3.11.0. Medians of {repetitions} repetitions, least and most of\n\
-         them in brackets; a ratio is the median of the repetitions' own ratios.\n"
-    )?;
+    writeln!(page, "{}", machine.line())?;
     writeln!(
         page,
         "![Seawall and rmcp, relative to the floor]({})\n",

@@ -84,7 +84,7 @@ pub(super) fn ratio(
 }
 
 impl Spread {
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;

@@ -3,10 +3,13 @@
 //! A [`Redactor`] is built from what a connection was given (its environment, its tokens) and knows each secret in
 //! every form in which a peer is likely to say it back. It never learns secrets from text, and never guesses.
 //!
-//! **Invariant:** one pass over the text whatever the number of secrets; whoever cuts a text redacts it first.
+//! **Invariant:** one pass over the text whatever the number of secrets (one more, if short values of a query are among
+//! them); whoever cuts a text redacts it first.
 
 mod address;
+mod finder;
 mod forms;
+mod grams;
 #[cfg(test)]
 mod tests;
 
@@ -15,9 +18,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::sync::Arc;
 
-use aho_corasick::automaton::Automaton;
-use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{Anchored, MatchKind};
+use aho_corasick::BuildError;
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -25,6 +26,7 @@ use url::Url;
 use crate::config::{is_credential_name, looks_like_credential};
 
 pub use address::shown_url;
+use finder::{Finder, merge};
 
 /// What stands where a secret stood.
 pub const MARKER: &str = "[redacted]";
@@ -50,9 +52,10 @@ enum Secrets {
 
 /// What is looked for.
 struct Known {
-    automaton: NFA,
-    /// How many of the first patterns are secrets anywhere; the rest are only where no word runs on.
-    anywhere: usize,
+    /// Secrets wherever they stand.
+    anywhere: Option<Finder>,
+    /// Secrets only where no word runs on. They are shorter, and would make the strides of the others short.
+    alone: Option<Finder>,
 }
 
 impl Redactor {
@@ -182,22 +185,14 @@ impl RedactorBuilder {
         if needles.is_empty() && self.pairs.is_empty() {
             return Redactor::default();
         }
-        let anywhere = needles.iter().map(|needle| needle.as_bytes());
-        let alone = self
-            .pairs
-            .iter()
-            .map(|pair| pair.expose_secret().as_bytes());
-        let built = NFA::builder()
-            .match_kind(MatchKind::Standard)
-            .build(anywhere.chain(alone));
-        Redactor {
-            secrets: built.map_or(Secrets::TooLarge, |automaton| {
-                Secrets::Known(Arc::new(Known {
-                    automaton,
-                    anywhere: needles.len(),
-                }))
-            }),
-        }
+        let anywhere: Vec<&[u8]> = needles.iter().map(|needle| needle.as_bytes()).collect();
+        let pairs = self.pairs.iter().map(|pair| pair.expose_secret());
+        let alone: Vec<&[u8]> = pairs.map(str::as_bytes).collect();
+        let secrets = match Known::of(&anywhere, &alone) {
+            Ok(known) => Secrets::Known(Arc::new(known)),
+            Err(_) => Secrets::TooLarge,
+        };
+        Redactor { secrets }
     }
 }
 
@@ -209,34 +204,40 @@ impl fmt::Debug for RedactorBuilder {
 }
 
 impl Known {
+    /// # Errors
+    /// They are too large to look for.
+    fn of(anywhere: &[&[u8]], alone: &[&[u8]]) -> Result<Self, BuildError> {
+        let finder = |needles: &[&[u8]]| {
+            let some = !needles.is_empty();
+            some.then(|| Finder::of(needles)).transpose()
+        };
+        Ok(Self {
+            anywhere: finder(anywhere)?,
+            alone: finder(alone)?,
+        })
+    }
+
     /// Where secrets stand, merged, in order. `None` if the search cannot be done.
-    ///
-    /// At each byte only the longest secret that ends there counts, and it is the first that a state lists: the shorter
-    /// ones lie inside it. So the work is one step per byte however many secrets nest, which the library's own iterator
-    /// over overlapping matches does not give.
     fn find(&self, text: &[u8]) -> Option<Vec<(usize, usize)>> {
-        let mut found: Vec<(usize, usize)> = Vec::new();
-        let mut state = self.automaton.start_state(Anchored::No).ok()?;
-        for (at, &byte) in text.iter().enumerate() {
-            state = self.automaton.next_state(Anchored::No, state, byte);
-            if !self.automaton.is_match(state) {
-                continue;
+        let mut found = Vec::new();
+        if let Some(finder) = &self.anywhere {
+            finder.find(text, &mut found, |_, _| true)?;
+        }
+        let Some(finder) = &self.alone else {
+            return Some(found);
+        };
+        let mut alone = Vec::new();
+        finder.find(text, &mut alone, |start, end| {
+            stands_alone(text, start, end)
+        })?;
+        if !alone.is_empty() {
+            // Two runs in order: the sort is a merge.
+            found.append(&mut alone);
+            found.sort_by_key(|&(_, end)| end);
+            let both = std::mem::take(&mut found);
+            for (start, end) in both {
+                merge(&mut found, start, end);
             }
-            let end = at + 1;
-            // Those that count only where they stand alone are few: an address has no more of them than parameters.
-            let longest = (0..self.automaton.match_len(state)).find_map(|index| {
-                let pattern = self.automaton.match_pattern(state, index);
-                let start = end.saturating_sub(self.automaton.pattern_len(pattern));
-                let counts = pattern.as_usize() < self.anywhere || stands_alone(text, start, end);
-                counts.then_some(start)
-            });
-            let Some(mut start) = longest else {
-                continue;
-            };
-            while let Some((earlier, _)) = found.pop_if(|(_, end)| *end >= start) {
-                start = start.min(earlier);
-            }
-            found.push((start, end));
         }
         Some(found)
     }

@@ -378,3 +378,23 @@ fn address_is_shown_without_secrets() {
         assert_eq!(shown_url(&url), shown);
     }
 }
+
+/// R1, R3: where a stride ends never matters, whatever the length of the shortest secret.
+#[test]
+fn secrets_are_found_at_every_place_of_a_stride() {
+    for length in [8, 9, 10, 15, 16, 17, 40] {
+        let secret: String = ('!'..).take(length).filter(|c| *c != '/').collect();
+        let redactor = knowing(&secret);
+        for before in 0..40 {
+            for after in 0..4 {
+                let (before, after) = ("x".repeat(before), "y".repeat(after));
+                let text = format!("{before}{secret}{after}");
+                let expected = format!("{before}{MARKER}{after}");
+                assert_eq!(redactor.redact(&text), expected);
+                // What only begins like it stays.
+                let text = format!("{before}{}{after}", &secret[..secret.len() - 1]);
+                assert_eq!(redactor.redact(&text), text);
+            }
+        }
+    }
+}
