@@ -15,8 +15,8 @@ pub(super) trait Fleet: Clone + Send + 'static {
     /// Reads a server's list of tools again.
     fn refresh(&self, name: &str) -> impl Future<Output = Result<()>> + Send;
 
-    /// Ends them all.
-    fn stop(&self) -> impl Future<Output = Result<()>> + Send;
+    /// Ends them all, if it has a way to; else they go with the process.
+    fn stop(&self) -> impl Future<Output = Result<bool>> + Send;
 }
 
 /// A server's program and its arguments.

@@ -74,8 +74,9 @@ pub(super) async fn all<F: Fleet>(job: &Job, core: usize, fleet: F) -> Result<Fi
         }
     }
     let begun = Instant::now();
-    fleet.stop().await?;
-    note("stop", begun.elapsed().as_secs_f64());
+    if fleet.stop().await? {
+        note("stop", begun.elapsed().as_secs_f64());
+    }
     Ok(figures)
 }
 

@@ -57,8 +57,7 @@ impl Fleet for Rmcp {
         Ok(())
     }
 
-    async fn stop(&self) -> Result<()> {
-        // The servers go with the process.
-        Ok(())
+    async fn stop(&self) -> Result<bool> {
+        Ok(false)
     }
 }

@@ -40,7 +40,8 @@ impl Fleet for Seawall {
         Ok(self.0.refresh(name).await?)
     }
 
-    async fn stop(&self) -> Result<()> {
-        Ok(self.0.stop(Duration::from_secs(20)).await?)
+    async fn stop(&self) -> Result<bool> {
+        self.0.stop(Duration::from_secs(20)).await?;
+        Ok(true)
     }
 }
