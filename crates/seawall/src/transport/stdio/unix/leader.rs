@@ -1,6 +1,7 @@
 //! The child that leads a group, until it is reaped.
 
 use std::process::Child;
+use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -63,20 +64,20 @@ impl Leader {
     }
 
     /// Looks who else of the tree lives, and remembers who left the group.
-    pub(super) fn rest(&mut self) -> Rest {
-        self.others.rest(self.pinned())
+    pub(super) fn rest(&mut self, asked: Instant) -> Rest {
+        self.others.rest(self.pinned(), asked)
     }
 
     /// Looks who left the group, and tells the watchdog of them.
-    pub(super) fn look(&mut self) {
-        self.others.look(self.pinned());
+    pub(super) fn look(&mut self, asked: Instant) {
+        self.others.look(self.pinned(), asked);
         self.registration.add(self.others.strays());
     }
 
     /// Signals everybody of the tree who is known.
-    pub(super) fn signal(&mut self, signal: Signal) {
+    pub(super) fn signal(&mut self, signal: Signal, asked: Instant) {
         let leader = self.pinned();
-        self.others.look(leader);
+        self.others.look(leader, asked);
         if let Some(pid) = leader {
             // Whether it reached anybody shows in the next look.
             kill_process_group(pid, signal).ok();

@@ -17,6 +17,9 @@ const MAX_INHERITED_BYTES: usize = 1024;
 /// The kernel takes no larger environment (three quarters of 8 MiB for it and the arguments).
 const MAX_ENVIRONMENT_BYTES: u64 = 6 * 1024 * 1024;
 
+/// Of a launch in its mark.
+const LAUNCH_DIGITS: usize = 16;
+
 /// 32 hexadecimal digits of this host process, then 16 of the launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(String);
@@ -43,24 +46,31 @@ impl Mark {
             None => OsString::from(&self.0),
         }
     }
+}
 
-    /// Whether a process carries it. `false` as well where the system does not show us its environment.
-    pub(super) fn is_on(&self, pid: i32) -> bool {
-        let mut environment = Vec::new();
-        // An error half way leaves what was read.
-        if let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) {
-            file.take(MAX_ENVIRONMENT_BYTES)
-                .read_to_end(&mut environment)
-                .ok();
-        }
-        self.is_in(&environment)
+/// The launches of this host whose marks a process carries. None as well where the system does not show us its environment.
+pub(super) fn launches_of(pid: i32) -> Vec<u64> {
+    let mut environment = Vec::new();
+    // An error half way leaves what was read.
+    if let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) {
+        file.take(MAX_ENVIRONMENT_BYTES)
+            .read_to_end(&mut environment)
+            .ok();
     }
+    launches_in(&environment)
+}
 
-    fn is_in(&self, environment: &[u8]) -> bool {
-        environment
-            .windows(self.0.len())
-            .any(|part| part == self.0.as_bytes())
-    }
+fn launches_in(environment: &[u8]) -> Vec<u64> {
+    let host = host().as_bytes();
+    memchr::memmem::find_iter(environment, host)
+        .filter_map(|at| {
+            let digits = environment.get(at + host.len()..)?.get(..LAUNCH_DIGITS)?;
+            let digits = std::str::from_utf8(digits).ok()?;
+            // It would take a sign too.
+            let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            plain.then(|| u64::from_str_radix(digits, 16).ok())?
+        })
+        .collect()
 }
 
 /// What the marks of all this process's launches begin with.

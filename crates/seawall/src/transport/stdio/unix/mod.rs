@@ -1,6 +1,8 @@
 //! Child processes on Unix: groups, signals, reaping.
 
 mod before_exec;
+#[cfg(target_os = "linux")]
+mod census;
 mod leader;
 mod lookup;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,12 @@
 //! Those who left are found by the living parents between them and the child, by a group or session that one of them
 //! leads, and, whoever their parents are by now, by the launch's mark in their environment.
 
+use std::time::Instant;
+
 use rustix::process::{Pid, Signal};
+
+#[cfg(target_os = "linux")]
+use super::census::{Census, Process};
 
 /// What is known of a tree beside its leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +25,7 @@ pub(super) enum Rest {
 #[derive(Debug)]
 pub(super) struct Others {
     #[cfg(target_os = "linux")]
-    mark: super::mark::Mark,
+    launch: u64,
     /// When the leader started. No descendant is older, so that only the younger are looked at for the mark.
     #[cfg(target_os = "linux")]
     since: u64,
@@ -31,9 +36,9 @@ pub(super) struct Others {
 #[cfg(target_os = "linux")]
 impl Others {
     /// The others of the launch of that number.
-    pub(super) fn new(token: u64) -> Self {
+    pub(super) fn new(launch: u64) -> Self {
         Self {
-            mark: super::mark::Mark::new(token),
+            launch,
             since: 0,
             strays: Vec::new(),
         }
@@ -41,35 +46,44 @@ impl Others {
 
     /// Looks whether anybody is there, twice before it says that nobody is: one pass over the table misses whoever was
     /// forked behind it, and whoever is in the middle of an exec, without an environment for that moment.
-    pub(super) fn rest(&mut self, leader: Option<Pid>) -> Rest {
-        match self.look(leader) {
-            Rest::Gone => self.look(leader),
-            other => other,
+    ///
+    /// `asked` is when the answer began to matter: what was read of the table since then will do.
+    pub(super) fn rest(&mut self, leader: Option<Pid>, asked: Instant) -> Rest {
+        match self.see(leader, asked) {
+            (Rest::Gone, Some(seen)) => self.look(leader, seen),
+            (rest, _) => rest,
         }
     }
 
     /// Looks who is there, and remembers who left the group. The leader must be unreaped; `None` if its number may be
     /// another's by now.
-    pub(super) fn look(&mut self, leader: Option<Pid>) -> Rest {
-        let Some(processes) = linux::processes() else {
-            return Rest::Unknown;
+    pub(super) fn look(&mut self, leader: Option<Pid>, asked: Instant) -> Rest {
+        self.see(leader, asked).0
+    }
+
+    /// Who is there, and when all of it was seen.
+    fn see(&mut self, leader: Option<Pid>, asked: Instant) -> (Rest, Option<Instant>) {
+        let Some(census) = Census::since(asked) else {
+            return (Rest::Unknown, None);
         };
+        let processes = &census.processes;
         // No process has the number 0, and of the groups only the kernel's own.
         let group = leader.map_or(0, |leader| leader.as_raw_nonzero().get());
         if let Some(leader) = processes.iter().find(|process| process.pid == group) {
             self.since = leader.started;
         }
-        let (mark, since) = (&self.mark, self.since);
-        let marked = |process: &linux::Process| process.started >= since && mark.is_on(process.pid);
-        self.strays = linux::strays(&processes, group, &self.strays, marked);
-        let member = |process: &linux::Process| {
+        let (launch, since) = (self.launch, self.since);
+        let marked = |process: &Process| process.started >= since && process.is_of(launch);
+        self.strays = linux::strays(processes, group, &self.strays, marked);
+        let member = |process: &Process| {
             group != 0 && process.group == group && process.pid != group && process.lives
         };
-        if self.strays.is_empty() && !processes.iter().any(member) {
+        let rest = if self.strays.is_empty() && !processes.iter().any(member) {
             Rest::Gone
         } else {
             Rest::Alive
-        }
+        };
+        (rest, Some(census.ended()))
     }
 
     /// Those who left the group, as last seen: number and start.
@@ -93,13 +107,13 @@ impl Others {
     }
 
     /// Looks whether anybody is there.
-    pub(super) fn rest(&mut self, leader: Option<Pid>) -> Rest {
-        self.look(leader)
+    pub(super) fn rest(&mut self, leader: Option<Pid>, asked: Instant) -> Rest {
+        self.look(leader, asked)
     }
 
     /// Looks whether anybody of the group lives. The leader must be unreaped and, for an answer other than `Alive`, dead;
     /// `None` if its number may be another's by now.
-    pub(super) fn look(&mut self, leader: Option<Pid>) -> Rest {
+    pub(super) fn look(&mut self, leader: Option<Pid>, _: Instant) -> Rest {
         let Some(leader) = leader else {
             return Rest::Gone;
         };
@@ -122,22 +136,9 @@ impl Others {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs;
-    use std::io::Read as _;
-
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    /// One line of the process table.
-    #[derive(Debug, Clone, Copy)]
-    pub(super) struct Process {
-        pub(super) pid: i32,
-        pub(super) group: i32,
-        pub(super) lives: bool,
-        /// In clock ticks since the boot; with `pid` it names one process for ever.
-        pub(super) started: u64,
-        parent: i32,
-        session: i32,
-    }
+    use super::Process;
 
     /// A descendant that left the group.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,20 +165,6 @@ mod linux {
                 pidfd_send_signal(process, signal).ok();
             }
         }
-    }
-
-    /// Everybody; `None` if the table is not to be had, or is one of another namespace: its numbers are others' here.
-    pub(super) fn processes() -> Option<Vec<Process>> {
-        let myself = fs::read_link("/proc/self").ok()?;
-        if myself.as_os_str() != std::process::id().to_string().as_str() {
-            return None;
-        }
-        let all = fs::read_dir("/proc")
-            .ok()?
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .filter_map(Process::read)
-            .collect();
-        Some(all)
     }
 
     /// The living descendants of the group, of its leader, of the strays known before and of the `marked`, that are not
@@ -231,35 +218,6 @@ mod linux {
                     family.push(process.pid);
                 }
             }
-        }
-    }
-
-    impl Process {
-        fn read(pid: i32) -> Option<Self> {
-            // A line is some 300 bytes; one read takes it whole.
-            let mut line = [0; 1024];
-            let length = fs::File::open(format!("/proc/{pid}/stat"))
-                .and_then(|mut file| file.read(&mut line))
-                .ok()?;
-            Self::parse(pid, line.get(..length)?)
-        }
-
-        /// `pid (name) state parent group session …`; the name may hold anything, parentheses too.
-        pub(super) fn parse(pid: i32, line: &[u8]) -> Option<Self> {
-            let name_end = line.iter().rposition(|byte| *byte == b')')?;
-            let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
-            let fields: Vec<&str> = rest.split_ascii_whitespace().take(20).collect();
-            let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
-            // A process whose first thread ended is shown as a zombie while its other threads run.
-            let dead = matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1;
-            Some(Self {
-                pid,
-                parent: i32::try_from(number(1)?).ok()?,
-                group: i32::try_from(number(2)?).ok()?,
-                session: i32::try_from(number(3)?).ok()?,
-                lives: !dead,
-                started: number(19)?,
-            })
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant as Clock};
 
 use rustix::process::{Pid, Signal, test_kill_process_group};
 use seawall_proto::connection::ExitReason;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::super::{KILL_NOW_WAIT, KILL_WAIT, NotReaped, TERMINATE_WAIT};
@@ -119,7 +120,7 @@ impl ProcessTree {
     /// only while their parents live. On Linux it reads the process table, which takes some milliseconds.
     pub(crate) fn look(&self) {
         if let Life::Child(leader) = &mut self.0.state().life {
-            leader.look();
+            leader.look(Clock::now());
         }
     }
 
@@ -201,15 +202,15 @@ impl State {
     }
 
     /// Who is still there. Reaps the child once nobody else is.
-    fn look(&mut self, pid: Pid) -> Left {
+    fn look(&mut self, pid: Pid, asked: Clock) -> Left {
         let Some(exit) = self.exit() else {
             return Left::Leader;
         };
         let rest = match &mut self.life {
-            Life::Child(leader) => leader.rest(),
+            Life::Child(leader) => leader.rest(asked),
             Life::Unpinned(_, others) => match test_kill_process_group(pid) {
                 Ok(()) => Rest::Alive,
-                Err(_) if others.rest(None) == Rest::Alive => Rest::Alive,
+                Err(_) if others.rest(None, asked) == Rest::Alive => Rest::Alive,
                 Err(_) => Rest::Gone,
             },
             Life::Gone(_) => Rest::Gone,
@@ -224,7 +225,7 @@ impl State {
             }
             Rest::Unknown => {
                 // Only once the leader is reaped can its group be told from itself: kill it while its number is certain.
-                self.signal(Signal::KILL);
+                self.signal(Signal::KILL, asked);
                 self.unpin(exit);
                 Left::Rest
             }
@@ -237,11 +238,11 @@ impl State {
         }
     }
 
-    fn signal(&mut self, signal: Signal) {
+    fn signal(&mut self, signal: Signal, asked: Clock) {
         match &mut self.life {
-            Life::Child(leader) => leader.signal(signal),
+            Life::Child(leader) => leader.signal(signal, asked),
             Life::Unpinned(_, others) => {
-                others.look(None);
+                others.look(None, asked);
                 others.signal(signal);
             }
             Life::Gone(_) => {}
@@ -260,8 +261,9 @@ impl Tree {
 
     async fn end(&self, handle: &ProcessTree, grace: Duration) -> Result<ExitReason, NotReaped> {
         loop {
-            let until = self.begin_stage(grace);
+            let until = self.begin_stage(grace, together().await);
             let left = self.wait(handle, until).await;
+            let asked = together().await;
             let mut state = self.state();
             if let Life::Gone(exit) = state.life {
                 return Ok(exit);
@@ -270,11 +272,11 @@ impl Tree {
             match state.stage {
                 Stage::Untouched => {}
                 Stage::Asked(_) => {
-                    state.signal(Signal::TERM);
+                    state.signal(Signal::TERM, asked);
                     state.stage = Stage::Terminated(now);
                 }
                 Stage::Terminated(_) => {
-                    state.signal(Signal::KILL);
+                    state.signal(Signal::KILL, asked);
                     state.stage = Stage::Killed(now);
                 }
                 Stage::Killed(since) => {
@@ -291,11 +293,11 @@ impl Tree {
     }
 
     /// When the stage that the end has come to is over.
-    fn begin_stage(&self, grace: Duration) -> Instant {
+    fn begin_stage(&self, grace: Duration, asked: Clock) -> Instant {
         let mut state = self.state();
         if let (Stage::Untouched, Life::Child(leader)) = (state.stage, &mut state.life) {
             // Without the launch's mark, whoever left the group is found only while its parents live.
-            leader.look();
+            leader.look(asked);
         }
         match state.stage {
             Stage::Untouched => {
@@ -312,16 +314,18 @@ impl Tree {
     /// Waits until nobody is left, at most until then.
     async fn wait(&self, handle: &ProcessTree, until: Instant) -> Left {
         if timeout_at(until, handle.exited()).await.is_err() {
-            return self.state().look(self.pid);
+            let asked = together().await;
+            return self.state().look(self.pid, asked);
         }
         let mut pause = FIRST_PAUSE;
         loop {
+            let asked = together().await;
             let left = {
                 let mut state = self.state();
-                let left = state.look(self.pid);
+                let left = state.look(self.pid, asked);
                 if left != Left::Nobody && matches!(state.stage, Stage::Killed(_)) {
                     // For whoever was found only since.
-                    state.signal(Signal::KILL);
+                    state.signal(Signal::KILL, asked);
                 }
                 left
             };
@@ -338,27 +342,27 @@ impl Tree {
         sweep();
         let until = {
             let mut state = self.state();
-            state.signal(Signal::KILL);
+            state.signal(Signal::KILL, Clock::now());
             let wait = if std::mem::replace(&mut state.waited, true) {
                 Duration::ZERO
             } else {
                 KILL_NOW_WAIT
             };
-            std::time::Instant::now() + wait
+            Clock::now() + wait
         };
         loop {
             {
                 let mut state = self.state();
-                let left = state.look(self.pid);
+                let left = state.look(self.pid, Clock::now());
                 if left == Left::Nobody || matches!(state.life, Life::Unpinned(..)) {
                     return;
                 }
                 if left == Left::Rest {
                     // For whoever was found only since.
-                    state.signal(Signal::KILL);
+                    state.signal(Signal::KILL, Clock::now());
                 }
             }
-            if std::time::Instant::now() >= until {
+            if Clock::now() >= until {
                 return;
             }
             pause_thread(FIRST_PAUSE);
@@ -378,21 +382,30 @@ impl Drop for Tree {
     }
 }
 
+/// The moment from which on a look is asked for. Whoever else is to look in this turn of the runtime asks first, so that one
+/// reading of the process table answers all of them.
+async fn together() -> Clock {
+    let asked = Clock::now();
+    yield_now().await;
+    asked
+}
+
 /// Reaps the children that were not dead yet when their last handle was dropped.
 pub(super) fn sweep() {
     let mut waiting = unreaped();
     let all = std::mem::take(&mut *waiting);
+    let asked = Clock::now();
     for mut leader in all {
         match leader.sight() {
             // It was killed when its handle was dropped.
             Sight::Running => waiting.push(leader),
-            Sight::Exited(_) if leader.rest() == Rest::Alive => {
-                leader.signal(Signal::KILL);
+            Sight::Exited(_) if leader.rest(asked) == Rest::Alive => {
+                leader.signal(Signal::KILL, asked);
                 waiting.push(leader);
             }
             Sight::Exited(_) => drop(leader.reap()),
             Sight::Lost => {
-                leader.signal(Signal::KILL);
+                leader.signal(Signal::KILL, asked);
                 leader.reap();
             }
         }

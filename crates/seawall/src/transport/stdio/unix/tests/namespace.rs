@@ -11,7 +11,10 @@ pub(super) const ROLE: &str = "in another namespace";
 
 /// It tells what it makes of the table. It is process 1, and so is somebody in the outer table.
 pub(super) fn be_host() {
-    println!("seen: {:?}", Others::new(u64::MAX).rest(None));
+    println!(
+        "seen: {:?}",
+        Others::new(u64::MAX).rest(None, std::time::Instant::now())
+    );
 }
 
 fn unshare() -> Command {
