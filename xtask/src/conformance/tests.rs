@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::suite::{self, Scenario, Seen};
+use super::suite::{self, Leg, Scenario, Seen};
 use super::table::{self, Floors};
 use super::{FLOORS, PAGE, Request, SETS, request};
 use crate::tree;
@@ -29,22 +29,31 @@ fn arguments_ask_for_sets_or_for_one_scenario() {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         request(&words)
     };
-    let sets = |sets: &[&str], write| {
+    let sets = |sets: &[&str], legs: &[Leg], write| {
         let sets = sets.iter().map(|&set| set.to_owned()).collect();
-        Some(Request::Sets { sets, write })
+        let legs = legs.to_vec();
+        Some(Request::Sets { sets, legs, write })
     };
-    assert_eq!(asked(""), sets(&SETS, false));
+    assert_eq!(asked(""), sets(&SETS, &Leg::ALL, false));
     assert_eq!(
         asked("--requirements 2025-11-25 --write"),
-        sets(&["2025-11-25"], true)
+        sets(&["2025-11-25"], &Leg::ALL, true)
     );
-    assert_eq!(
-        asked("--scenario a/b --spec-version 2026-07-28"),
-        Some(Request::One {
-            scenario: "a/b".to_owned(),
-            revision: "2026-07-28".to_owned()
-        })
-    );
+    assert_eq!(asked("--server"), sets(&SETS, &[Leg::Server], false));
+    for (text, leg) in [
+        ("", Leg::Client),
+        (" --client", Leg::Client),
+        (" --server", Leg::Server),
+    ] {
+        assert_eq!(
+            asked(&format!("--scenario a/b --spec-version 2026-07-28{text}")),
+            Some(Request::One {
+                scenario: "a/b".to_owned(),
+                revision: "2026-07-28".to_owned(),
+                leg
+            })
+        );
+    }
     for wrong in [
         "--requirements",
         "--requirements 2024-11-05",
@@ -52,6 +61,7 @@ fn arguments_ask_for_sets_or_for_one_scenario() {
         "--spec-version 2026-07-28",
         "--scenario a --spec-version b --write",
         "--scenario a --spec-version b --requirements 2025-11-25",
+        "--scenario a --spec-version b --client --server",
         "more",
     ] {
         assert_eq!(asked(wrong), None, "{wrong}");
@@ -68,7 +78,7 @@ fn the_clients_scenarios_are_read_from_the_requirements() {
         scenario("auth/basic", true),
         scenario("auth/dpop", false),
     ];
-    assert_eq!(suite::client_scenarios(text), expected);
+    assert_eq!(suite::scenarios_of(text, Leg::Client), expected);
 }
 
 #[test]
@@ -197,9 +207,12 @@ fn every_set_has_floors_above_nothing_and_a_place_on_the_page() {
     let floors: BTreeMap<String, BTreeMap<String, usize>> =
         serde_json::from_slice(&floors).unwrap();
     let page = std::fs::read_to_string(tree::root().join(PAGE)).unwrap();
-    for (set, required) in SETS.into_iter().zip([32, 18]) {
-        assert!(floors[set].len() >= required, "{set}");
-        assert!(floors[set].values().all(|&floor| floor > 0), "{set}");
-        assert!(table::replaced(&page, set, "").is_some(), "{set}");
+    for (leg, required) in [(Leg::Client, [32, 18]), (Leg::Server, [40, 33])] {
+        for (set, required) in SETS.into_iter().zip(required) {
+            let key = leg.key(set);
+            assert!(floors[&key].len() >= required, "{key}");
+            assert!(floors[&key].values().all(|&floor| floor > 0), "{key}");
+            assert!(table::replaced(&page, &key, "").is_some(), "{key}");
+        }
     }
 }

@@ -12,7 +12,7 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
-pub use header::HeaderParams;
+pub use header::{BadHeaderParam, HeaderParams};
 pub use tool::{Tool, ToolFault, is_forbidden_in_name};
 
 /// All tools that a server listed, each checked. Never changes; a new listing is a new catalog.

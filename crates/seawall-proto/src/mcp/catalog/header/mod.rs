@@ -63,8 +63,9 @@ struct Step {
 }
 
 /// A use of `x-mcp-header` that the revision forbids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BadHeaderParam;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an x-mcp-header stands where it may not, names no header, or names one twice")]
+pub struct BadHeaderParam;
 
 /// A property on the way from the root of a schema, and the one that holds it.
 struct Property {
@@ -83,7 +84,10 @@ enum Place {
 
 impl HeaderParams {
     /// The annotated arguments of an input schema.
-    pub(super) fn of(schema: &Json) -> Result<Self, BadHeaderParam> {
+    ///
+    /// # Errors
+    /// [`BadHeaderParam`] if an annotation is one that the revision forbids.
+    pub fn of(schema: &Json) -> Result<Self, BadHeaderParam> {
         let mut params = Self::default();
         if memchr::memmem::find(schema.as_bytes(), b"x-mcp-").is_none()
             && memchr::memchr(b'\\', schema.as_bytes()).is_none()
@@ -187,6 +191,12 @@ impl HeaderParams {
     #[must_use]
     pub fn len(&self) -> usize {
         self.names
+    }
+
+    /// What stands behind `Mcp-Param-` in the header of each.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let steps = self.steps.iter().flat_map(HashMap::values);
+        steps.filter_map(|step| step.name.as_deref())
     }
 
     /// What stands behind `Mcp-Param-` in each header for these arguments, and its value, not yet encoded. An argument

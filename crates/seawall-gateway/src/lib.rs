@@ -1,0 +1,14 @@
+//! A Model Context Protocol server's two fronts: stdio, and Streamable HTTP, for clients of every revision at once.
+//!
+//! A [`Service`] answers requests; [`stdio::serve`] and [`http::Endpoint`] bring them to it and say which era and which
+//! client each is of. What the protocol itself demands (handshakes, sessions, headers, streams, cancellation) is done
+//! here, on [`seawall_proto::server`]; what a server offers is the service's.
+//!
+//! **Invariant:** a request that its client cancelled, or over 2026-07-28 HTTP hung up on, is dropped, and with it the
+//! future that answers it.
+
+pub mod http;
+mod service;
+pub mod stdio;
+
+pub use service::{Answer, AskError, Exchange, Request, Service, Session, SessionId};

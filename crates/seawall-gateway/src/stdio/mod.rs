@@ -1,0 +1,89 @@
+//! The front of one client at the other end of two pipes.
+//!
+//! Source: 2026-07-28, `basic/transports/stdio`; the same framing on every revision.
+//!
+//! **Invariant:** nothing but protocol is written; while the client does not read, nothing more is read of it.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seawall_proto::framing::LineDecoder;
+use seawall_proto::jsonrpc::classify;
+use seawall_proto::limits::{DEFAULT_MAX_FRAME_BYTES, ServerLimits};
+use seawall_proto::server::CloseReason;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+use crate::service::Service;
+use crate::service::session::{Outlet, Session};
+
+/// How long requests that are under way may still be answered after the client's output ended. Fixed: servers are to end
+/// promptly (2026-07-28, `basic/transports/stdio`, "Shutdown").
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Serves one client until its output ends, or the pipes break; says why.
+///
+/// # Cancel safety
+/// Dropping it ends the session and whatever runs for it.
+pub async fn serve<S: Service>(
+    service: Arc<S>,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+) -> CloseReason {
+    let session = Session::new(ServerLimits::default(), Outlet::Pulled);
+    let _end = End(&session);
+    let writing = write(&session, output);
+    tokio::pin!(writing);
+    let reason = tokio::select! {
+        reason = read(&session, &service, input) => reason,
+        _ = &mut writing => CloseReason::Transport,
+    };
+    if reason == CloseReason::ClientGone {
+        session.end_input();
+        // A client that does not read is not waited for either.
+        let _ = tokio::time::timeout(LAST_ANSWERS, writing).await;
+    }
+    reason
+}
+
+async fn read<S: Service>(
+    session: &Session,
+    service: &Arc<S>,
+    mut input: impl AsyncRead + Unpin,
+) -> CloseReason {
+    let mut lines = LineDecoder::new(DEFAULT_MAX_FRAME_BYTES);
+    loop {
+        session.readable().await;
+        match lines.next_frame() {
+            Ok(Some(frame)) => {
+                session.take(service, &frame, classify(&frame), |_| {});
+            }
+            Ok(None) => match input.read_buf(lines.read_buffer()).await {
+                Ok(0) => return CloseReason::ClientGone,
+                Ok(_) => {}
+                Err(_) => return CloseReason::Transport,
+            },
+            Err(long) => return CloseReason::FrameTooLong { limit: long.limit },
+        }
+    }
+}
+
+async fn write(session: &Session, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    while let Some(frames) = session.to_write().await {
+        for frame in frames {
+            output.write_all(&frame).await?;
+            output.write_all(b"\n").await?;
+        }
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+/// Ends the session, however serving it ends.
+struct End<'a>(&'a Session);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.close(CloseReason::Shutdown);
+    }
+}
