@@ -8,9 +8,11 @@ use serde_json::Value;
 
 /// How many parts of a schema one question may visit: a schema that refers to itself is finite work.
 const MAX_VISITS: usize = 1_000;
-/// How many values one question may copy out of a schema. More than one list of choices can hold, so that only lists that
-/// are referred to again and again come to it.
+/// How many values one question may copy out of a schema, those within others and long texts' parts included. More than one
+/// list of choices can hold, so that only lists that are referred to again and again come to it.
 const MAX_VALUES: usize = 50_000;
+/// Of a text, so many bytes count as one more value.
+const BYTES_A_VALUE: usize = 64;
 /// How deep alternatives may nest.
 const MAX_NESTING: usize = 16;
 
@@ -45,9 +47,18 @@ impl Budget {
         take(&self.visits, 1)
     }
 
-    /// Whether so many of the schema's values may be copied.
-    pub(super) fn copies(&self, values: usize) -> bool {
-        take(&self.values, values)
+    /// Whether these values of the schema may be copied, with all that they hold. It recurses as deep as they nest, which
+    /// their parser bounds.
+    pub(super) fn copies(&self, values: &[Value]) -> bool {
+        values.iter().all(|value| match value {
+            Value::Array(items) => take(&self.values, 1) && self.copies(items),
+            Value::Object(members) => members.iter().all(|(name, member)| {
+                take(&self.values, 1 + name.len() / BYTES_A_VALUE)
+                    && self.copies(std::slice::from_ref(member))
+            }),
+            Value::String(text) => take(&self.values, 1 + text.len() / BYTES_A_VALUE),
+            _ => take(&self.values, 1),
+        })
     }
 }
 

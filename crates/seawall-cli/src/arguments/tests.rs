@@ -1,5 +1,7 @@
 use serde_json::{Value, json};
 
+use super::schema::Schema;
+use super::typing::{self, Kind};
 use super::{build, nearest};
 
 fn built(schema: &Value, pairs: &[&str]) -> String {
@@ -295,6 +297,32 @@ fn many_ways_to_one_place_are_finite_work() {
     let schema =
         json!({"properties": {"x": {"anyOf": many(array)}}, "$defs": {"e": {"enum": choices}}});
     assert_eq!(built(&schema, &["x=7"]), r#"{"x":[7]}"#);
+}
+
+#[test]
+fn what_choices_hold_counts() {
+    let list = vec![0; 20_000];
+    let array = json!({"type": "array", "items": {"$ref": "#/$defs/e"}});
+    let document = json!({"$defs": {"e": {"const": list}}, "anyOf": vec![array; 400]});
+    let held: usize = typing::kinds(&Schema::root(&document))
+        .iter()
+        .map(|kind| match kind {
+            Kind::Array(items) => items.iter().map(held_by).sum(),
+            other => held_by(other),
+        })
+        .sum();
+    assert!((20_000..=50_000).contains(&held), "{held}");
+    let words = json!({"enum": vec!["x".repeat(6_400); 1_000]});
+    assert_eq!(typing::kinds(&Schema::root(&words)), [Kind::Any]);
+    let words = json!({"enum": vec!["x".repeat(64); 1_000]});
+    assert_eq!(held_by(&typing::kinds(&Schema::root(&words))[0]), 1_000);
+}
+
+/// How many values a kind's choices hold, one level into each.
+fn held_by(kind: &Kind) -> usize {
+    let Kind::Choice(values) = kind else { return 0 };
+    let of = |value: &Value| value.as_array().map_or(1, Vec::len);
+    values.iter().map(of).sum()
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn nested_kinds(schema: &Schema<'_>, nesting: usize, budget: &Budget) -> Vec<Kin
         let choices = place.get("enum").and_then(Value::as_array);
         let choices = choices.map(Vec::as_slice);
         if let Some(choices) = choices.or_else(|| place.get("const").map(std::slice::from_ref)) {
-            found.push(if budget.copies(choices.len()) {
+            found.push(if budget.copies(choices) {
                 Kind::Choice(choices.to_vec())
             } else {
                 Kind::Any
