@@ -7,6 +7,10 @@ use super::Colour;
 /// The width of a table that nobody's terminal limits.
 const WIDTH: u16 = 100;
 
+/// A word of more characters is written as several lines. The library takes a long word apart a line at a time and goes
+/// through all that is left of it each time, so that one of a server's could keep it busy for ever.
+const MAX_WORD_CHARS: usize = 512;
+
 /// Rows of text under a heading. The text must be visible already.
 pub(crate) struct Table {
     heading: Vec<String>,
@@ -38,7 +42,7 @@ impl Table {
     }
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.into());
+        self.rows.push(cells.map(broken_up).into());
     }
 
     /// The table's text; `width` is the terminal's, if there is one.
@@ -73,4 +77,22 @@ impl Table {
         let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
         lines.join("\n")
     }
+}
+
+/// The text with a line break in each word that is too long.
+fn broken_up(text: String) -> String {
+    if text.len() <= MAX_WORD_CHARS {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / MAX_WORD_CHARS);
+    let mut run = 0;
+    for c in text.chars() {
+        run = if matches!(c, ' ' | '\n') { 0 } else { run + 1 };
+        if run > MAX_WORD_CHARS {
+            out.push('\n');
+            run = 1;
+        }
+        out.push(c);
+    }
+    out
 }

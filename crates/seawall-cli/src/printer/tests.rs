@@ -180,3 +180,14 @@ fn table_keeps_to_its_width() {
     }
     assert!(table.draw(Colour::Ansi, None).contains("\u{1b}[1m"));
 }
+
+#[test]
+fn word_without_end_is_drawn_in_linear_time() {
+    let long = "x".repeat(300_000);
+    let mut table = Table::new(["A", "B"]);
+    table.row(["one".to_owned(), long.clone()]);
+    let drawn = table.draw(Colour::Plain, Some(80));
+    let shown = drawn.chars().filter(|c| *c == 'x').count();
+    assert_eq!(shown, long.len());
+    assert!(drawn.lines().all(|line| line.chars().count() <= 80));
+}
