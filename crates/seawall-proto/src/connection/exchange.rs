@@ -53,6 +53,8 @@ pub struct Transmit {
 pub enum TransmitKind {
     /// `initialize`.
     Initialize,
+    /// The request for the stream of changes, which nobody waits for.
+    Listen,
     /// Any other request.
     Request,
     /// A notification.
@@ -196,7 +198,7 @@ impl Connection {
             }
             Purpose::Listen(id) => {
                 self.listen.handed(&handover);
-                (id, TransmitKind::Request)
+                (id, TransmitKind::Listen)
             }
             Purpose::Reply { .. } => {
                 self.asides += 1;
@@ -330,6 +332,7 @@ impl Connection {
         if self.exchange.is_open(key) {
             match &self.stage {
                 Stage::Ready(ready) if ready.may_be_renewed() => self.renew(now),
+                Stage::Listing(_) if self.sessions == 0 => self.connect_anew(now),
                 _ => self.exchange_failed(now, lost("it forgot the session that it had made")),
             }
             return;
@@ -348,8 +351,13 @@ impl Connection {
 
     /// The session that stood until now is gone, and nothing more can be sent in it: a new one is made (T3).
     pub fn handle_session_gone(&mut self, now: Time) {
-        if matches!(&self.stage, Stage::Ready(ready) if !ready.is_renewing()) {
-            self.renew(now);
+        match &self.stage {
+            Stage::Ready(ready) if !ready.is_renewing() => self.renew(now),
+            Stage::Listing(_) if self.sessions == 0 => {
+                self.let_go_of_exchange();
+                self.connect_anew(now);
+            }
+            _ => {}
         }
     }
 

@@ -407,6 +407,12 @@ impl Connection {
         Ok(Stage::Listing(Box::new(listing)))
     }
 
+    /// The server forgot the session before its tools were read: another one, once, and the connect goes on in it (T3).
+    pub(super) fn connect_anew(&mut self, now: Time) {
+        self.sessions += 1;
+        self.begin_initialize(now);
+    }
+
     /// The server forgot the session: another one, on the same revision.
     pub(super) fn renew(&mut self, now: Time) {
         let Stage::Ready(ready) = &mut self.stage else {

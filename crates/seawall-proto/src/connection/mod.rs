@@ -363,6 +363,12 @@ impl Connection {
         }
     }
 
+    /// How many sessions were made after the first, which the server forgot (T3).
+    #[must_use]
+    pub fn sessions_made_anew(&self) -> u32 {
+        self.sessions
+    }
+
     /// Why the session ended, if it did.
     #[must_use]
     pub fn close_reason(&self) -> Option<&CloseReason> {

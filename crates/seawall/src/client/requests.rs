@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{CallError, CallId, Progress};
+use seawall_proto::connection::{CallError, CallId, Connection, Progress};
 use seawall_proto::framing::Kind;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
@@ -227,14 +227,13 @@ impl Client {
     /// # Errors
     /// As [`Request`], on legacy revisions alone.
     pub async fn set_log_level(&self, level: LogLevel) -> Result<(), Error> {
-        if self.session().revision.is_legacy() {
-            let params = json!({ "level": level.as_str() });
-            self.request_of("logging/setLevel", &params).await?;
+        let keep = |connection: &mut Connection| connection.set_log_level(Some(level.as_str()));
+        if !self.session().revision.is_legacy() {
+            keep(&mut self.handle.shared.lock().state().connection);
+            return Ok(());
         }
-        let mut guard = self.handle.shared.lock();
-        let connection = &mut guard.state().connection;
-        connection.set_log_level(Some(level.as_str()));
-        Ok(())
+        let params = json!({ "level": level.as_str() });
+        self.ask_and_keep("logging/setLevel", &params, keep).await
     }
 
     /// Follows these resources, at most 64, and no others from now on: a change of one is a
@@ -249,7 +248,7 @@ impl Client {
     pub async fn subscribe(&self, uris: &[String]) -> Result<(), Error> {
         let wanted: BTreeSet<String> = uris.iter().take(MAX_SUBSCRIPTIONS).cloned().collect();
         if !self.session().revision.is_legacy() {
-            self.follow(wanted);
+            self.handle.shared.lock().state().connection.follow(wanted);
             return Ok(());
         }
         let mut followed: BTreeSet<String> = {
@@ -258,22 +257,55 @@ impl Client {
             connection.followed().map(str::to_owned).collect()
         };
         for uri in followed.difference(&wanted).cloned().collect::<Vec<_>>() {
-            self.request_of("resources/unsubscribe", &json!({ "uri": uri }))
-                .await?;
             followed.remove(&uri);
-            self.follow(followed.clone());
+            self.ask_and_keep(
+                "resources/unsubscribe",
+                &json!({ "uri": uri }),
+                |connection| {
+                    connection.follow(followed.clone());
+                },
+            )
+            .await?;
         }
         for uri in wanted.difference(&followed.clone()) {
-            self.request_of("resources/subscribe", &json!({ "uri": uri }))
-                .await?;
             followed.insert(uri.clone());
-            self.follow(followed.clone());
+            self.ask_and_keep(
+                "resources/subscribe",
+                &json!({ "uri": uri }),
+                |connection| {
+                    connection.follow(followed.clone());
+                },
+            )
+            .await?;
         }
         Ok(())
     }
 
-    fn follow(&self, uris: BTreeSet<String>) {
-        self.handle.shared.lock().state().connection.follow(uris);
+    /// Asks for something that a session remembers, and has the connection keep it for sessions made anew. One that was made
+    /// between the answer and now knows nothing of it, so it is asked too.
+    async fn ask_and_keep(
+        &self,
+        method: &str,
+        params: &serde_json::Value,
+        keep: impl Fn(&mut Connection),
+    ) -> Result<(), Error> {
+        let mut asked = self.sessions_made_anew();
+        loop {
+            self.request_of(method, params).await?;
+            let mut guard = self.handle.shared.lock();
+            let connection = &mut guard.state().connection;
+            let sessions = connection.sessions_made_anew();
+            if sessions == asked {
+                keep(connection);
+                return Ok(());
+            }
+            asked = sessions;
+        }
+    }
+
+    fn sessions_made_anew(&self) -> u32 {
+        let mut guard = self.handle.shared.lock();
+        guard.state().connection.sessions_made_anew()
     }
 
     async fn pages(&self, method: &str, member: &str) -> Result<Pages, Error> {

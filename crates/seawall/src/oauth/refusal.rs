@@ -6,12 +6,13 @@ use http::StatusCode;
 
 use super::challenge::Challenge;
 use super::fetch::origin;
+use super::grant::Grant;
 use super::memory::{Active, How};
 use super::renew::Renewal;
 use super::scopes::Scopes;
 use super::session::Shared;
 use super::store;
-use crate::web::{AuthError, Refusal, Verdict};
+use crate::web::{AuthError, Refusal, Verdict, Waits};
 
 /// One request is sent at most this often with new credentials.
 const MAX_REFUSALS: u32 = 3;
@@ -63,7 +64,12 @@ impl Shared {
         if self.others_logged_in().await? {
             return Ok(Verdict::Retry);
         }
-        self.noted(self.replace(active, refusal, challenge).await)
+        let replaced = self.replace(active, refusal, challenge).await;
+        match refusal.waits {
+            Waits::Somebody => self.noted(replaced),
+            // For whoever waits a person may be asked.
+            Waits::Nobody => replaced,
+        }
     }
 
     /// Gets another token than the refused one: a newer one, or one of a new login.
@@ -75,7 +81,8 @@ impl Shared {
     ) -> Result<Verdict, AuthError> {
         let tokens = active.as_ref().and_then(Active::tokens);
         let refresh = tokens.filter(|tokens| tokens.refresh.is_some());
-        if refresh.is_none() && !self.can_obtain() {
+        let disturbs = self.would_disturb(refusal.waits);
+        if refresh.is_none() && (disturbs || !self.can_obtain()) {
             return Err(self.login_needed());
         }
         let found = self.discover(challenge).await?;
@@ -85,6 +92,9 @@ impl Shared {
             && self.renew(tokens.access.clone()).await? == Renewal::Done
         {
             return Ok(Verdict::Retry);
+        }
+        if disturbs {
+            return Err(self.login_needed());
         }
         self.grant(found, challenge).await?;
         Ok(Verdict::Retry)
@@ -118,6 +128,9 @@ impl Shared {
             self.ask_for_later(needed).await?;
             return Err(self.login_needed());
         }
+        if self.would_disturb(refusal.waits) {
+            return Err(self.login_needed());
+        }
         let often = {
             let mut memory = self.memory();
             memory.step_ups += 1;
@@ -128,6 +141,11 @@ impl Shared {
         }
         self.noted(self.obtain(challenge).await)?;
         Ok(Verdict::Retry)
+    }
+
+    /// Whether a new login would ask a person though nobody waits for what it is for.
+    fn would_disturb(&self, waits: Waits) -> bool {
+        waits == Waits::Nobody && matches!(self.settings.grant, Grant::AuthorizationCode)
     }
 
     /// Has the next login, of whichever process, ask for these scopes too.

@@ -57,6 +57,15 @@ pub(crate) struct Refusal<'a> {
     pub(crate) used: Option<u64>,
     /// How often credentials of this request were refused before.
     pub(crate) refusals: u32,
+    pub(crate) waits: Waits,
+}
+
+/// Whether somebody waits for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    Somebody,
+    /// It is made again and again in the background, or at the end of everything: no person is asked for its sake.
+    Nobody,
 }
 
 /// What to do about a refusal.

@@ -7,7 +7,7 @@ mod client;
 mod error;
 
 pub use authorize::Boxed;
-pub(crate) use authorize::{Authorize, Credentials, Refusal, Verdict};
+pub(crate) use authorize::{Authorize, Credentials, Refusal, Verdict, Waits};
 pub use client::{EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
 pub(crate) use client::{EgressRefused, FetchError, Fetched};
 pub use error::{

@@ -112,6 +112,58 @@ async fn a_session_that_is_forgotten_twice_is_made_anew() {
     assert_eq!(count(&peer, "initialize"), 3);
 }
 
+/// T3: a session that is lost before its tools are read is made anew, once; one lost again fails the connect.
+#[tokio::test]
+async fn a_session_that_is_forgotten_in_the_connect() {
+    let lost_in = |sessions: usize| {
+        move |session: usize, request: &seawall_testkit::HttpRequest| {
+            let lost = session <= sessions && method_of(request) == "tools/list";
+            lost.then(|| vec![HttpAct::answer(404, &[], MARKER)])
+        }
+    };
+    let peer = strict(lost_in(1));
+    let client = client_of(Kind::Legacy, &peer).await;
+    client.call("ok", Arguments::none()).await.expect("goes on");
+    assert_eq!(count(&peer, "initialize"), 2);
+
+    let peer = strict(lost_in(usize::MAX));
+    let failed = connect_to(&peer, protocol_of(Kind::Legacy)).await;
+    let error = failed.expect_err("forgotten twice");
+    assert_eq!(verdict_of(&error).2, Some(404));
+    assert_eq!(count(&peer, "initialize"), 2);
+}
+
+/// T3: what was asked of a session and answered is asked of the one after it too, though nobody took the answer meanwhile.
+#[tokio::test]
+async fn what_was_answered_before_a_renewal_is_asked_anew() {
+    let peer = strict(|session, request| {
+        let lost = session == 1 && calls(request, "t");
+        lost.then(|| vec![HttpAct::answer(404, &[], MARKER)])
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    let uris = ["file:///a".to_owned()];
+    let mut subscribing = std::pin::pin!(client.subscribe(&uris));
+    tokio::select! {
+        biased;
+        _ = &mut subscribing => panic!("nobody answered yet"),
+        () = std::future::ready(()) => {}
+    }
+    soon(|| count(&peer, "resources/subscribe") == 1).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    client
+        .call("t", Arguments::none())
+        .await
+        .expect("said again");
+    subscribing.await.expect("subscribed");
+    let sessions: Vec<_> = peer
+        .requests()
+        .iter()
+        .filter(|request| method_of(request) == "resources/subscribe")
+        .map(|request| request.header("mcp-session-id").map(str::to_owned))
+        .collect();
+    assert_eq!(sessions, [Some("s1".to_owned()), Some("s2".to_owned())]);
+}
+
 /// T3: a list that lost two sessions is not read, and what comes after it has a session all the same.
 #[tokio::test]
 async fn a_session_that_is_forgotten_twice_by_a_list() {

@@ -10,6 +10,7 @@ mod hostile;
 mod http_answers;
 mod http_calls;
 mod http_connecting;
+mod http_logins;
 mod http_rounds;
 mod http_sessions;
 mod http_streams;

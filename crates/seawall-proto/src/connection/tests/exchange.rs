@@ -565,6 +565,38 @@ fn list_of_a_lost_session_is_read_anew() {
     assert_eq!(methods, ["tools/list", "tools/call"]);
 }
 
+/// T3: a session that the server's own stream, or a request, finds gone before the tools are read is made anew once.
+#[test]
+fn session_that_is_gone_before_the_tools_are_read() {
+    for by_stream in [true, false] {
+        let mut peer = Peer::with(ClientConfig {
+            binding: crate::connection::Binding::Http,
+            ..super::config(Limits::default())
+        });
+        for (lost, initialize) in [(true, 1), (false, 3)] {
+            assert_eq!(field(&peer.go()[0], "/method"), "initialize");
+            peer.respond(initialize, 200, INITIALIZE_RESULT);
+            peer.take_introduction();
+            let sent = peer.go();
+            assert_eq!(field(&sent[0], "/method"), "tools/list");
+            if !lost {
+                break;
+            }
+            if by_stream {
+                peer.connection.handle_session_gone(peer.now);
+            } else {
+                peer.connection.handle_session_lost(peer.now, 2);
+                peer.connection.handle_session_gone(peer.now);
+            }
+            peer.respond(2, 200, LIST_RESULT);
+            assert!(peer.connection.session().is_none(), "of the lost session");
+        }
+        peer.connection.handle_session_gone(peer.now);
+        peer.respond(4, 200, LIST_RESULT);
+        assert!(peer.connection.session().is_some());
+    }
+}
+
 /// The id of the newest request.
 fn call_key(peer: &mut Peer, _call: CallId) -> u64 {
     peer.connection.next_id - 1

@@ -196,10 +196,11 @@ impl ExchangeDriver {
         let kind = match kind {
             TransmitKind::Initialize => PostKind::Initialize,
             TransmitKind::Request => PostKind::Request,
+            TransmitKind::Listen => PostKind::Listen,
             TransmitKind::Reply => PostKind::Reply,
             _ => PostKind::Notification,
         };
-        if matches!(kind, PostKind::Initialize | PostKind::Request) {
+        if kind.wants_reply() {
             self.requests.insert(key);
         }
         if kind == PostKind::Initialize {

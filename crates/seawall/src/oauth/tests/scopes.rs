@@ -102,6 +102,28 @@ async fn permissions_that_were_asked_for_in_vain_are_not_asked_for_again() {
     assert_eq!(running.seen("/authorize").len(), 2);
 }
 
+/// T5: what nobody waits for asks no person, and takes nothing from who waits.
+#[tokio::test]
+async fn a_request_in_the_background_asks_nobody() {
+    let running = Running::with(|seen, _| {
+        (seen.header("authorization") == "Bearer token-1").then(|| insufficient("write"))
+    })
+    .await;
+    let oauth = running.oauth().build().unwrap();
+    for logins in 0..2 {
+        for _ in 0..2 {
+            let error = running.call_in_background(&oauth).await.unwrap_err();
+            assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
+            assert_eq!(running.seen("/authorize").len(), logins);
+        }
+        if logins == 0 {
+            oauth.login().await.unwrap();
+        }
+    }
+    assert_eq!(running.call(&oauth).await, Ok(200));
+    assert_eq!(running.call_in_background(&oauth).await, Ok(200));
+}
+
 /// T5
 #[tokio::test]
 async fn a_server_that_always_wants_more_is_told_no() {

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use url::Url;
 
 use crate::oauth::{HeadlessBrowser, OAuth, OAuthBuilder, TokenStore};
-use crate::web::{AuthError, Authorize as _, HttpClient, Refusal, Verdict};
+use crate::web::{AuthError, Authorize as _, HttpClient, Refusal, Verdict, Waits};
 
 /// Where the answers of [`HeadlessBrowser`] would go.
 pub(super) const REDIRECT: &str = "http://127.0.0.1:9/callback";
@@ -179,6 +179,15 @@ impl Running {
     }
 
     pub(super) async fn call_at(&self, oauth: &OAuth, url: &Url) -> Result<u16, AuthError> {
+        self.send(oauth, url, Waits::Somebody).await
+    }
+
+    /// Sends a request as a transport does that nobody waits for.
+    pub(super) async fn call_in_background(&self, oauth: &OAuth) -> Result<u16, AuthError> {
+        self.send(oauth, &self.url(), Waits::Nobody).await
+    }
+
+    async fn send(&self, oauth: &OAuth, url: &Url, waits: Waits) -> Result<u16, AuthError> {
         let method = Method::POST;
         let mut refusals = 0;
         for _ in 0..20 {
@@ -198,6 +207,7 @@ impl Running {
                 headers: &answer.headers,
                 used: credentials.map(|credentials| credentials.generation),
                 refusals,
+                waits,
             };
             match oauth.refused(refusal).await? {
                 Verdict::Retry => refusals += 1,

@@ -67,6 +67,7 @@ impl Posting<'_> {
             url,
             headers,
             body: Some(body),
+            waits: kind.waits(),
         };
         let end = match self.link.send(outgoing, self.control).await {
             Ok(response) if response.status().is_success() => {

@@ -11,7 +11,7 @@ use seawall_proto::mcp::Revision;
 use url::Url;
 
 use super::HttpFault;
-use crate::web::{AuthError, Authorize, HttpClient};
+use crate::web::{AuthError, Authorize, HttpClient, Waits};
 
 /// One server over HTTP.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ pub(crate) enum PostKind {
     Initialize,
     /// A request, whose reply is in the answer.
     Request,
+    /// A request for a stream of changes, which nobody waits for.
+    Listen,
     /// A notification, which has no reply.
     Notification,
     /// A reply of ours.
@@ -58,8 +60,15 @@ pub(crate) enum PostKind {
 
 impl PostKind {
     /// Whether the answer to it holds a reply.
-    pub(super) fn wants_reply(self) -> bool {
-        matches!(self, Self::Initialize | Self::Request)
+    pub(crate) fn wants_reply(self) -> bool {
+        matches!(self, Self::Initialize | Self::Request | Self::Listen)
+    }
+
+    pub(super) fn waits(self) -> Waits {
+        match self {
+            Self::Listen => Waits::Nobody,
+            _ => Waits::Somebody,
+        }
     }
 }
 

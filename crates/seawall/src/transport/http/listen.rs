@@ -25,7 +25,7 @@ pub(super) async fn listen(link: Arc<Link>, control: Arc<Control>) {
     let mut had_one = false;
     loop {
         let began = Instant::now();
-        let outgoing = Outgoing::get(&link, &session, cursor.last_event_id());
+        let outgoing = Outgoing::get(&link, &session, cursor.last_event_id()).in_background();
         let progress = match link.send(outgoing, &control).await {
             Ok(response) if matches!(response.status().as_u16(), 405 | 501) => return,
             Ok(response) if response.status().as_u16() == 404 && had_one => {

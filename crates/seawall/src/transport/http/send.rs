@@ -11,7 +11,7 @@ use super::control::{Control, GatedBody};
 use super::limits::{MAX_REDIRECTS, MAX_REFUSALS};
 use super::link::{Link, Standing};
 use super::{End, Handed, HttpFault, redirect};
-use crate::web::{Credentials, Refusal, Verdict};
+use crate::web::{Credentials, Refusal, Verdict, Waits};
 
 /// A request before it is authorised.
 pub(super) struct Outgoing {
@@ -20,6 +20,8 @@ pub(super) struct Outgoing {
     pub(super) headers: HeaderMap,
     /// The post's text; `None` for a request without a body.
     pub(super) body: Option<Bytes>,
+    /// Whether a person may be asked to log in for it.
+    pub(super) waits: Waits,
 }
 
 impl Outgoing {
@@ -29,6 +31,15 @@ impl Outgoing {
             url: link.config.url.clone(),
             headers: link.stream_headers(session, last_event_id),
             body: None,
+            waits: Waits::Somebody,
+        }
+    }
+
+    /// The same, with nobody who waits for it.
+    pub(super) fn in_background(self) -> Self {
+        Self {
+            waits: Waits::Nobody,
+            ..self
         }
     }
 }
@@ -76,6 +87,7 @@ impl Link {
                     headers: response.headers(),
                     used: credentials.map(|credentials| credentials.generation),
                     refusals,
+                    waits: outgoing.waits,
                 };
                 again += 1;
                 match authorizer.refused(refusal).await.map_err(End::Auth)? {
@@ -108,6 +120,7 @@ impl Sending<'_> {
             url,
             headers,
             body,
+            ..
         } = &self.outgoing;
         let mut request = Request::new(method.clone(), url.clone());
         request.headers_mut().clone_from(headers);

@@ -138,7 +138,7 @@ impl StreamableHttp {
         }
         let outgoing = Outgoing {
             method: Method::DELETE,
-            ..Outgoing::get(&link, &session, None)
+            ..Outgoing::get(&link, &session, None).in_background()
         };
         // Whatever the answer, or none: nothing more is said.
         let control = Arc::new(Control::default());

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::super::StaticBearer;
 use super::*;
-use crate::web::{AuthError, Boxed, Credentials, Refusal, Verdict};
+use crate::web::{AuthError, Boxed, Credentials, Refusal, Verdict, Waits};
 
 /// Authorises with a number that counts up, and never gives up.
 #[derive(Debug, Default)]
@@ -231,6 +231,7 @@ fn bearers_of_before_are_secrets_too() {
             headers: &headers,
             used: Some(generation),
             refusals: 0,
+            waits: Waits::Somebody,
         });
         let verdict = futures_util::FutureExt::now_or_never(verdict);
         assert!(matches!(verdict, Some(Ok(Verdict::Retry))));

@@ -1,0 +1,76 @@
+//! Logins that a connection comes upon.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seawall::oauth::{HeadlessBrowser, OAuth};
+use seawall::{Arguments, HttpClient};
+use seawall_testkit::{HttpAct, HttpPeer, HttpRequest};
+
+use super::http_support::*;
+use super::*;
+
+const WANTED: [&str; 1] = ["www-authenticate: Bearer"];
+
+/// The authorization server's part; its user says no.
+fn denying(request: &HttpRequest) -> Vec<HttpAct> {
+    let origin = format!("http://{}", request.header("host").unwrap_or_default());
+    if request
+        .target
+        .starts_with("/.well-known/oauth-authorization-server")
+    {
+        let metadata = format!(
+            r#"{{"issuer":"{origin}","authorization_endpoint":"{origin}/authorize","token_endpoint":"{origin}/token","registration_endpoint":"{origin}/register","code_challenge_methods_supported":["S256"]}}"#
+        );
+        return vec![HttpAct::json(200, &metadata)];
+    }
+    if request.target.starts_with("/register") {
+        return vec![HttpAct::json(201, r#"{"client_id":"c"}"#)];
+    }
+    vec![HttpAct::answer(404, &[], MARKER)]
+}
+
+/// T5: a stream that a server keeps refusing asks nobody to log in, however often it is opened again.
+#[tokio::test]
+async fn a_refused_stream_asks_nobody() {
+    for kind in [Kind::Modern, Kind::Legacy] {
+        let peer = HttpPeer::start(move |_, request| {
+            let path = request.target.starts_with("/PATH-MARKER");
+            match method_of(request).as_str() {
+                "GET" | "DELETE" if path => vec![HttpAct::answer(401, &WANTED, "")],
+                "subscriptions/listen" => vec![HttpAct::answer(401, &WANTED, "")],
+                _ if !path => denying(request),
+                _ => honest_with(kind, request, r#"{"tools":{"listChanged":true}}"#),
+            }
+        });
+        let http = HttpClient::new().expect("a client");
+        let redirect = "http://127.0.0.1:9/callback".parse().expect("a URL");
+        let browser = Arc::new(HeadlessBrowser::new(http.clone(), redirect));
+        let resource = peer.url(TARGET).parse().expect("a URL");
+        let oauth = OAuth::builder("test", resource, http).browser(browser);
+        let config = entry_of(&peer).protocol(protocol_of(kind)).build();
+        let client = Client::builder(config.expect("a valid entry"))
+            .oauth(oauth.build().expect("a login"))
+            .connect()
+            .await
+            .expect("connects");
+        let refused = || match kind {
+            Kind::Modern => count(&peer, "subscriptions/listen"),
+            Kind::Legacy => {
+                let own = |one: &&HttpRequest| {
+                    one.method == "GET" && one.target.starts_with("/PATH-MARKER")
+                };
+                peer.requests().iter().filter(own).count()
+            }
+        };
+        soon(|| refused() > 1).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        client.call("ok", Arguments::none()).await.expect("goes on");
+        client.close().await.expect("closes");
+        let visits = peer.requests();
+        let visits = visits
+            .iter()
+            .filter(|one| one.target.starts_with("/authorize"));
+        assert_eq!(visits.count(), 0, "{kind:?}");
+    }
+}
