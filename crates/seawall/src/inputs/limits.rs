@@ -17,5 +17,10 @@ pub const MAX_DESCRIPTION_BYTES: usize = 8_192;
 pub const MAX_DEFAULT_BYTES: usize = 8_192;
 /// UTF-8 bytes of a field's pattern.
 pub const MAX_PATTERN_BYTES: usize = 1_024;
+/// Patterns of one form that are checked here. Those past this bound, or past the next, are left to the server: to make
+/// one ready is the only thing in a form that costs much, and a server may ask for many forms at once.
+pub const MAX_PATTERNS: usize = 16;
+/// UTF-8 bytes of all patterns of one form that are checked here.
+pub const MAX_PATTERNS_BYTES: usize = 4_096;
 /// Bytes of the address of a page.
 pub const MAX_URL_BYTES: usize = 8_192;

@@ -50,7 +50,7 @@ pub enum FieldKind {
         min_length: Option<u64>,
         /// The most characters.
         max_length: Option<u64>,
-        /// What it must match.
+        /// What it must match; `None` too where the server alone checks that.
         pattern: Option<Pattern>,
     },
     /// A number.

@@ -10,11 +10,11 @@ use serde::Deserialize;
 use super::{Choice, Field, FieldKind, Form, NumberKind, Pattern, TextFormat, check};
 use crate::inputs::limits::{
     MAX_DEFAULT_BYTES, MAX_DESCRIPTION_BYTES, MAX_FIELDS, MAX_LABEL_BYTES, MAX_MESSAGE_BYTES,
-    MAX_NAME_BYTES, MAX_OPTIONS, MAX_PATTERN_BYTES,
+    MAX_NAME_BYTES, MAX_OPTIONS, MAX_PATTERN_BYTES, MAX_PATTERNS, MAX_PATTERNS_BYTES,
 };
 
 /// How large a compiled pattern may get, in bytes.
-const MAX_COMPILED_PATTERN_BYTES: usize = 1 << 18;
+const MAX_COMPILED_PATTERN_BYTES: usize = 1 << 16;
 
 /// Why a form is not shown to anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -118,11 +118,15 @@ pub(super) fn form(params: &Json) -> Result<Form, FormError> {
         return Err(FormError::TooManyFields);
     }
     let mut fields: Vec<Field> = Vec::with_capacity(properties.len());
+    let mut budget = Budget {
+        patterns: MAX_PATTERNS,
+        bytes: MAX_PATTERNS_BYTES,
+    };
     for (index, (name, schema)) in properties.into_iter().enumerate() {
         if fields.iter().any(|field| field.name == name) {
             return Err(FormError::Repeated { index });
         }
-        fields.push(field(name, &schema).map_err(|refusal| refusal.at(index))?);
+        fields.push(field(name, &schema, &mut budget).map_err(|refusal| refusal.at(index))?);
     }
     for name in required {
         let mut known = fields.iter_mut();
@@ -130,6 +134,21 @@ pub(super) fn form(params: &Json) -> Result<Form, FormError> {
         field.ok_or(FormError::Required)?.required = true;
     }
     Ok(Form { message, fields })
+}
+
+/// What may still be spent on the patterns of a form.
+struct Budget {
+    patterns: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    /// The pattern, if there is enough left for it.
+    fn pattern(&mut self, text: String) -> Option<Pattern> {
+        self.patterns = self.patterns.checked_sub(1)?;
+        self.bytes = self.bytes.checked_sub(text.len())?;
+        pattern(text)
+    }
 }
 
 /// Why a field is refused.
@@ -147,7 +166,7 @@ impl Refusal {
     }
 }
 
-fn field(name: String, schema: &Json) -> Result<Field, Refusal> {
+fn field(name: String, schema: &Json, budget: &mut Budget) -> Result<Field, Refusal> {
     // A lone surrogate in a name was replaced, so that it could not be sent back as it was.
     if name.contains(char::REPLACEMENT_CHARACTER) || schema.kind() != Kind::Object {
         return Err(Refusal::Kind);
@@ -165,7 +184,7 @@ fn field(name: String, schema: &Json) -> Result<Field, Refusal> {
     {
         return Err(Refusal::Size);
     }
-    let kind = kind(keywords)?;
+    let kind = kind(keywords, budget)?;
     let default = schema.member("default");
     if default
         .as_ref()
@@ -204,7 +223,7 @@ fn or_null(schema: &Json) -> Json {
     }
 }
 
-fn kind(keywords: Keywords) -> Result<FieldKind, Refusal> {
+fn kind(keywords: Keywords, budget: &mut Budget) -> Result<FieldKind, Refusal> {
     let kind = keywords.r#type.as_deref();
     match (kind, keywords.r#enum, keywords.one_of, keywords.items) {
         (None | Some("string"), Some(values), None, None) => Ok(FieldKind::Choice {
@@ -261,7 +280,7 @@ fn kind(keywords: Keywords) -> Result<FieldKind, Refusal> {
                 format,
                 min_length,
                 max_length,
-                pattern: keywords.pattern.and_then(pattern),
+                pattern: keywords.pattern.and_then(|text| budget.pattern(text)),
             })
         }
         _ => Err(Refusal::Kind),

@@ -477,3 +477,23 @@ proptest! {
         }
     }
 }
+
+/// L6: what a form costs is bounded, whatever its patterns; those past the bound are the server's to check.
+#[test]
+fn patterns_past_their_bound_are_left_to_the_server() {
+    let checked = |pattern: &str, count: usize| {
+        let field = json!({ "type": "string", "pattern": pattern });
+        let fields = (0..count).map(|at| (at.to_string(), field.clone()));
+        let form = form(&Value::Object(fields.collect()), &[]);
+        assert_eq!(form.fields().len(), count);
+        let kinds = form
+            .fields()
+            .iter()
+            .map(|field| format!("{:?}", field.kind()));
+        kinds.filter(|kind| kind.contains("Pattern(")).count()
+    };
+    assert_eq!(checked("^[a-z]{1,64}$", 16), 16);
+    assert_eq!(checked("a", 64), 16);
+    assert_eq!(checked(&"a".repeat(1_024), 64), 4);
+    assert_eq!(checked(r"(?i)\pL{60}", 64), 0, "too large each");
+}
