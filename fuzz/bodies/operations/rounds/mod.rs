@@ -236,7 +236,7 @@ impl<'a> World<'a> {
         }
         if matches!(
             transmit.kind,
-            TransmitKind::Request | TransmitKind::Initialize
+            TransmitKind::Request | TransmitKind::Listen | TransmitKind::Initialize
         ) {
             assert_eq!(number(&message, "id"), Some(key));
         }
