@@ -38,6 +38,8 @@ pub(crate) enum ErrorKind {
     Abandoned(Outcome),
     /// The end of the call was told before; this became of it.
     Over(Outcome),
+    /// The embedding program's own code panicked within a connect.
+    Panicked,
     /// The call was made under another declaration than the tool has (F3).
     StaleDeclaration,
     /// The caller's envelope does not cover this, which the flow declares (F4).
@@ -97,9 +99,10 @@ impl Error {
             ErrorKind::Refresh(reason) => reason.code(),
             ErrorKind::NotUp(_) => ErrorCode::ConnectionClosed,
             ErrorKind::NoSuchFlow => ErrorCode::ToolNotFound,
-            ErrorKind::Abandoned(_) | ErrorKind::Over(_) | ErrorKind::Unreaped(_) => {
-                ErrorCode::ConnectionClosed
-            }
+            ErrorKind::Abandoned(_)
+            | ErrorKind::Over(_)
+            | ErrorKind::Panicked
+            | ErrorKind::Unreaped(_) => ErrorCode::ConnectionClosed,
             ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
             ErrorKind::Uncovered(_) => ErrorCode::CapabilityRefused,
             ErrorKind::NoTurn { .. } => ErrorCode::Timeout,
@@ -121,7 +124,7 @@ impl Error {
             | ErrorKind::Over(outcome) => *outcome,
             ErrorKind::Call(error) => error.outcome(),
             ErrorKind::Project { .. } | ErrorKind::List { .. } => Outcome::Answered,
-            ErrorKind::Unreaped(_) => Outcome::NoResponse,
+            ErrorKind::Panicked | ErrorKind::Unreaped(_) => Outcome::NoResponse,
             ErrorKind::Refresh(reason) => match reason.code() {
                 ErrorCode::InvalidResponse => Outcome::Answered,
                 _ if reason.json_rpc_code().is_some() => Outcome::ErrorResponse,
@@ -294,6 +297,9 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::Refresh(reason) => write!(f, "its tool list could not be read again: {reason}"),
         ErrorKind::NotUp(standing) => write!(f, "it is not connected: it is {standing}; nothing was sent"),
         ErrorKind::NoSuchFlow => f.write_str("no server offers this flow; nothing was sent"),
+        ErrorKind::Panicked => {
+            f.write_str("it was not connected: code of the host's embedder panicked meanwhile")
+        }
         ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
         ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),
     }

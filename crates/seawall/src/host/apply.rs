@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Connected, Held, Host, HostError};
+use super::{Connected, Held, Host, HostError, ServerState};
 use crate::config::ServerConfig;
 use crate::supervisor::prefixes_meet;
 
@@ -23,7 +23,8 @@ pub struct Applied {
 
 impl Host {
     /// Makes the registered servers those of `configs`: disconnects what is no longer there, restarts what changed, connects
-    /// what is new. A server that is down and whose entry did not change is left alone.
+    /// what is new. A server that is down and whose entry did not change is left alone. One configuration is applied after
+    /// the other, in the order in which they came.
     ///
     /// # Errors
     /// Two entries share an id, or their prefixes meet (H6); nothing was changed then. What one server's change fails
@@ -33,6 +34,8 @@ impl Host {
     /// Changes that have begun go on without the caller; the others are not made.
     pub async fn apply(&self, configs: Vec<ServerConfig>) -> Result<Applied, HostError> {
         check(&configs)?;
+        // It is an error only for a line that was closed, and this one never is.
+        let _turn = self.0.applying.acquire().await.ok();
         let registry = &self.0.world.registry;
         let mut present: BTreeMap<String, Arc<ServerConfig>> = registry
             .down()
@@ -56,10 +59,15 @@ impl Host {
                 gone.push(id.clone());
             }
         }
+        // What is being ended would go, though its entry did not change.
+        let is_ending = |id: &str| {
+            let held = held.iter().find(|(other, _)| **other == *id);
+            held.is_some_and(|(_, entry)| entry.standing.borrow().state == ServerState::Closing)
+        };
         for config in &configs {
             match present.get(config.server()) {
                 None => added.push(config.clone()),
-                Some(old) if **old == *config => {}
+                Some(old) if **old == *config && !is_ending(config.server()) => {}
                 Some(_) => {
                     let id = config.server();
                     let is_held = held.iter().any(|(other, _)| **other == *id);
@@ -92,7 +100,7 @@ impl Host {
         }
         let restarts = changed.into_iter().map(|config| async move {
             let id = config.server().to_owned();
-            let restarted = self.restart(&id, config).await;
+            let restarted = self.replace(&id, config).await;
             (id, restarted)
         });
         for (id, restarted) in all(restarts).await {
@@ -113,6 +121,17 @@ impl Host {
             }
         }
         Ok(applied)
+    }
+
+    /// Restarts a server; one that is in no state for that, as in its first connect, is ended and connected.
+    async fn replace(&self, id: &str, config: ServerConfig) -> Result<(), HostError> {
+        match self.restart(id, config.clone()).await {
+            Err(HostError::NotNow { .. }) => self.disconnect(id).await?,
+            // It went meanwhile.
+            Err(HostError::NotRegistered { .. }) => {}
+            other => return other,
+        }
+        self.connect(config).await.map(drop)
     }
 }
 

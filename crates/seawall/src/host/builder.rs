@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::dialer::{Dialer, Prepare};
@@ -101,7 +102,9 @@ impl HostBuilder {
                 generations: AtomicU64::new(0),
             }),
             tasks: Mutex::new(JoinSet::new()),
+            lives: Mutex::default(),
             servers: Mutex::new(self.servers),
+            applying: Semaphore::new(1),
         }))
     }
 }

@@ -1,35 +1,78 @@
-//! A call of a published flow.
+//! A call of a published flow, from its first poll to its end.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use seawall_proto::Outcome;
 use seawall_proto::connection::Progress;
+use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::ToolResult;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Host;
-use super::caller::RunCall;
+use super::caller::Run;
+use super::turns::{Place, Turn};
 use crate::client::{Arguments, Call, Client};
 use crate::error::{Error, ErrorKind};
 use crate::flows::{Digest, Flow};
+use crate::policy::OnConflict;
 use crate::supervisor::ServerState;
 
 /// A call of a flow: a future that ends in its result, or in an [`Error`] that says what became of it. Nothing retries it.
 ///
+/// Nothing happens before it is polled first: whatever is checked, the digest too, is checked against what is published
+/// then.
+///
 /// # Cancel safety
 /// As [`Call`]: dropping it abandons the call. One that waits for its turn ([`Caller`](super::Caller)) gives up its place.
+///
+/// # Drop behavior
+/// Until it is polled first it is a clone of the [`Host`] too.
 #[must_use = "a call does nothing until it is awaited"]
-#[derive(Debug)]
-pub struct HostCall(Stage);
+pub struct HostCall {
+    who: Who,
+    flow: String,
+    timeout: Option<Duration>,
+    digest: Option<Digest>,
+    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+    /// When it was polled first.
+    begun: Option<Instant>,
+    stage: Stage,
+}
 
-#[derive(Debug)]
+/// Who calls.
+pub(super) enum Who {
+    /// Somebody whom nothing bounds.
+    Anybody(Host),
+    /// A caller.
+    Run(Arc<Run>),
+    /// Nobody needs to know any longer: the call of anybody is under way.
+    Begun,
+}
+
 enum Stage {
-    Calling(Box<Call>),
-    /// A caller's: checked, and in turn.
-    OfRun(Box<RunCall>),
-    Refused(Error),
+    /// Nothing was done yet.
+    Asked(Arguments),
+    /// It is in line.
+    Waiting(Box<Waiting>),
+    /// It is under way; the turn is its own until it ends.
+    Calling(Box<Call>, Option<Turn>),
+    /// Its end was told: whose call it was, and what became of it.
+    Over(Arc<str>, Outcome),
+}
+
+struct Waiting {
+    arguments: Arguments,
+    server: Arc<str>,
+    place: Place,
+    ends: Instant,
+    limit: Duration,
+    /// Set once it has to wait.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl Host {
@@ -41,10 +84,7 @@ impl Host {
     /// The future's: no server offers the flow, or the one whose prefix it has is not up (`not_sent`); else as
     /// [`Client::call`](crate::Client::call).
     pub fn call(&self, flow: &str, arguments: impl Into<Arguments>) -> HostCall {
-        HostCall(match self.offering(flow) {
-            Ok((client, flow)) => Stage::Calling(Box::new(client.call(flow.tool(), arguments))),
-            Err(error) => Stage::Refused(error),
-        })
+        HostCall::new(Who::Anybody(self.clone()), flow, arguments.into())
     }
 
     /// The server whose prefix begins the flow's name.
@@ -65,7 +105,6 @@ impl Host {
         {
             return Ok((client.clone(), found.clone()));
         }
-        let nobody = || Error::new(&Arc::from(""), ErrorKind::NoSuchFlow);
         Err(match world.registry.server_of_flow(flow) {
             Some((_, ServerState::Up | ServerState::Degraded)) | None => nobody(),
             Some((server, state)) => Error::new(&server, ErrorKind::NotUp(state.as_str())),
@@ -74,61 +113,119 @@ impl Host {
 }
 
 impl HostCall {
-    pub(super) fn of_run(call: RunCall) -> Self {
-        Self(Stage::OfRun(Box::new(call)))
+    pub(super) fn new(who: Who, flow: &str, arguments: Arguments) -> Self {
+        Self {
+            who,
+            flow: flow.to_owned(),
+            timeout: None,
+            digest: None,
+            on_progress: None,
+            begun: None,
+            stage: Stage::Asked(arguments),
+        }
     }
 
     /// See [`Call::timeout`]. It bounds the wait for a turn too.
-    pub fn timeout(self, timeout: Duration) -> Self {
-        self.map(
-            |call| call.timeout(timeout),
-            |call| call.set_timeout(timeout),
-        )
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout.min(Duration::from_millis(MAX_TIMEOUT_MS)));
+        self
     }
 
     /// See [`Call::digest`].
-    pub fn digest(self, digest: Digest) -> Self {
-        self.map(|call| call.digest(digest), |call| call.set_digest(digest))
+    pub fn digest(mut self, digest: Digest) -> Self {
+        self.digest = Some(digest);
+        self
     }
 
     /// See [`Call::on_progress`].
-    pub fn on_progress(self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        let tell = Box::new(tell);
-        match self.0 {
-            Stage::Calling(call) => Self(Stage::Calling(Box::new(call.on_progress(tell)))),
-            Stage::OfRun(mut call) => {
-                call.set_on_progress(tell);
-                Self(Stage::OfRun(call))
-            }
-            Stage::Refused(error) => Self(Stage::Refused(error)),
-        }
+    pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
     }
 
     /// See [`Call::abandon`]. A call that waited for its turn was not sent.
     ///
     /// # Errors
     /// As [`Call::abandon`].
-    pub fn abandon(self) -> Result<ToolResult, Error> {
-        match self.0 {
-            Stage::Calling(call) => call.abandon(),
-            Stage::OfRun(call) => call.abandon(),
-            Stage::Refused(error) => Err(error),
+    pub fn abandon(mut self) -> Result<ToolResult, Error> {
+        let not_sent = |server: &Arc<str>| {
+            let kind = ErrorKind::Abandoned(Outcome::NotSent);
+            Err(Error::new(server, kind))
+        };
+        match self.leave_stage() {
+            Stage::Asked(_) => {
+                let host = self.host();
+                match host.and_then(|host| host.server_of(&self.flow)) {
+                    Some(server) => not_sent(&server),
+                    None => Err(nobody()),
+                }
+            }
+            Stage::Waiting(waiting) => not_sent(&waiting.server),
+            Stage::Calling(call, _) => call.abandon(),
+            Stage::Over(server, outcome) => Err(Error::new(&server, ErrorKind::Over(outcome))),
         }
     }
 
-    fn map(
-        self,
-        change: impl FnOnce(Call) -> Call,
-        change_of_run: impl FnOnce(&mut RunCall),
-    ) -> Self {
-        Self(match self.0 {
-            Stage::Calling(call) => Stage::Calling(Box::new(change(*call))),
-            Stage::OfRun(mut call) => {
-                change_of_run(&mut call);
-                Stage::OfRun(call)
+    fn host(&self) -> Option<&Host> {
+        match &self.who {
+            Who::Anybody(host) => Some(host),
+            Who::Run(run) => Some(&run.host),
+            Who::Begun => None,
+        }
+    }
+
+    fn leave_stage(&mut self) -> Stage {
+        let unwound = Stage::Over(Arc::from(""), Outcome::NoResponse);
+        std::mem::replace(&mut self.stage, unwound)
+    }
+
+    /// Checks the call against what is published at this moment, and calls, or gets in line if `turn` is not the one that
+    /// it needs: while it waited, the server may have been replaced, its grant, or who has the flow's prefix.
+    fn go_on(&mut self, arguments: Arguments, turn: Option<Turn>) -> Result<Stage, Error> {
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        let Some(host) = self.host() else {
+            return Err(nobody());
+        };
+        let (client, flow) = host.offering(&self.flow)?;
+        let turn = match &self.who {
+            Who::Run(run) => {
+                let server: Arc<str> = flow.server().into();
+                if let Some(refused) = run.envelope.first_refused(flow.capabilities()) {
+                    let kind = ErrorKind::Uncovered(refused.clone());
+                    return Err(Error::new(&server, kind));
+                }
+                match (flow.effects().on_conflict, turn) {
+                    (OnConflict::Allow, _) => None,
+                    (OnConflict::Serialize, Some(turn)) if turn.server == server => Some(turn),
+                    (OnConflict::Serialize, _) => {
+                        let limit = self.timeout.unwrap_or(client.limits().request_timeout);
+                        return Ok(Stage::Waiting(Box::new(Waiting {
+                            arguments,
+                            place: run.turns.wait(&server),
+                            server,
+                            ends: begun + limit,
+                            limit,
+                            deadline: None,
+                        })));
+                    }
+                }
             }
-            refused @ Stage::Refused(_) => refused,
-        })
+            Who::Anybody(_) | Who::Begun => {
+                self.who = Who::Begun;
+                None
+            }
+        };
+        let mut call = client.call(flow.tool(), arguments).waited(begun.elapsed());
+        if let Some(timeout) = self.timeout {
+            call = call.timeout(timeout);
+        }
+        if let Some(digest) = self.digest {
+            call = call.digest(digest);
+        }
+        if let Some(tell) = self.on_progress.take() {
+            call = call.on_progress(tell);
+        }
+        Ok(Stage::Calling(Box::new(call), turn))
     }
 }
 
@@ -136,10 +233,81 @@ impl Future for HostCall {
     type Output = Result<ToolResult, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            Stage::Calling(call) => Pin::new(&mut **call).poll(context),
-            Stage::OfRun(call) => call.poll(context),
-            Stage::Refused(error) => Poll::Ready(Err(error.clone())),
+        loop {
+            let next = match self.leave_stage() {
+                Stage::Asked(arguments) => self.go_on(arguments, None),
+                Stage::Waiting(mut waiting) => match waiting.poll(context) {
+                    Poll::Pending => {
+                        self.stage = Stage::Waiting(waiting);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(Ok(turn)) => self.go_on(waiting.arguments, Some(turn)),
+                    Poll::Ready(Err(error)) => Err(error),
+                },
+                Stage::Calling(mut call, turn) => {
+                    match Pin::new(&mut *call).poll(context) {
+                        Poll::Pending => {
+                            self.stage = Stage::Calling(call, turn);
+                            return Poll::Pending;
+                        }
+                        // The turn goes here.
+                        Poll::Ready(ended) => {
+                            let outcome = ended
+                                .as_ref()
+                                .map_or_else(Error::outcome, |_| Outcome::Answered);
+                            self.stage = Stage::Over(call.server(), outcome);
+                            return Poll::Ready(ended);
+                        }
+                    }
+                }
+                Stage::Over(server, outcome) => Err(Error::new(&server, ErrorKind::Over(outcome))),
+            };
+            match next {
+                Ok(stage) => self.stage = stage,
+                Err(error) => {
+                    self.stage = Stage::Over(error.server().into(), error.outcome());
+                    return Poll::Ready(Err(error));
+                }
+            }
         }
+    }
+}
+
+impl Waiting {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Turn, Error>> {
+        if let Some(deadline) = &mut self.deadline
+            && deadline.as_mut().poll(context).is_ready()
+        {
+            return Poll::Ready(Err(self.too_late()));
+        }
+        if let Poll::Ready(turn) = Pin::new(&mut self.place).poll(context) {
+            return Poll::Ready(Ok(turn));
+        }
+        if self.deadline.is_none() {
+            let mut deadline = Box::pin(sleep_until(self.ends));
+            if deadline.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Err(self.too_late()));
+            }
+            self.deadline = Some(deadline);
+        }
+        Poll::Pending
+    }
+
+    fn too_late(&self) -> Error {
+        let limit_ms = self.limit.as_millis();
+        Error::new(&self.server, ErrorKind::NoTurn { limit_ms })
+    }
+}
+
+/// Nobody offers the flow.
+fn nobody() -> Error {
+    Error::new(&Arc::from(""), ErrorKind::NoSuchFlow)
+}
+
+impl fmt::Debug for HostCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostCall")
+            .field("flow", &self.flow)
+            .finish_non_exhaustive()
     }
 }

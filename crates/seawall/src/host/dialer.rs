@@ -1,14 +1,16 @@
 //! Connections by [`Client`], as supervisors want them.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use futures_util::FutureExt as _;
 use seawall_proto::connection::Change;
 use seawall_proto::mcp::Revision;
 
 use crate::client::{Client, ClientBuilder, Launches};
 use crate::config::{Endpoint, Protocol, ServerConfig};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::events::Observer;
 use crate::flows::Flow;
 use crate::inputs::Suppliers;
@@ -85,24 +87,34 @@ impl Connector for Dialer {
         {
             builder = builder.http(http);
         }
-        if let Some(prepare) = &self.prepare {
-            builder = prepare(builder);
-        }
-        let auto = config.protocol() == Protocol::Auto;
-        if auto && let Some(revision) = self.eras.recall(config) {
-            builder = builder.remembered(revision);
-        }
-        let builder = builder.launches(launches.clone());
-        let eras = Arc::clone(&self.eras);
         let server: Arc<str> = config.server().into();
+        // What is the embedding program's may panic; that must not cost the supervisor, which has children to end.
+        let prepared = match &self.prepare {
+            Some(prepare) => catch_unwind(AssertUnwindSafe(|| prepare(builder)))
+                .map_err(|_| Error::new(&server, ErrorKind::Panicked)),
+            None => Ok(builder),
+        };
+        let auto = config.protocol() == Protocol::Auto;
+        let remembered = self.eras.recall(config).filter(|_| auto);
+        let noted = launches.clone();
+        let eras = Arc::clone(&self.eras);
         let config = Arc::clone(config);
         let connecting = async move {
+            let mut builder = prepared?.launches(noted);
+            if let Some(revision) = remembered {
+                builder = builder.remembered(revision);
+            }
             let client = builder.connect().await?;
             if auto {
                 eras.remember(&config, client.session().revision);
             }
             Ok(Arc::new(Live(client)) as Arc<dyn Session>)
         };
+        let of_whom = Arc::clone(&server);
+        let caught = AssertUnwindSafe(connecting).catch_unwind();
+        let connecting = caught.map(move |connected| {
+            connected.unwrap_or_else(|_| Err(Error::new(&of_whom, ErrorKind::Panicked)))
+        });
         Dial {
             connecting: Box::pin(connecting),
             launch: Arc::new(Started { launches, server }),

@@ -36,7 +36,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
@@ -68,13 +68,13 @@ pub use status::ServerStatus;
 pub use stop::StopError;
 
 use crate::config::ServerConfig;
-use crate::supervisor::{Answered, Command, Supervisor, World};
+use crate::supervisor::{Answered, Command, Life, Supervisor, World};
 
 /// Many servers. Clones share them.
 ///
 /// # Drop behavior
-/// Dropping the last clone kills every server's process group, but for a server that a [`HostCall`] is under way to: that one
-/// goes when the call ends or is dropped. [`stop`](Self::stop) is the gentle way.
+/// Dropping the last clone, and the [`HostCall`]s that were not polled yet, kills every server's process group, but for a
+/// server that a call is under way to: that one goes when the call ends or is dropped. [`stop`](Self::stop) is the gentle way.
 #[derive(Clone)]
 pub struct Host(Arc<Inner>);
 
@@ -82,8 +82,12 @@ struct Inner {
     world: Arc<World>,
     /// The supervisors. Locked for moments, never across an await.
     tasks: Mutex<JoinSet<()>>,
+    /// What the supervisors own, for the drop of the host. Locked for moments, never across an await.
+    lives: Mutex<Vec<Life>>,
     /// What `start()` connects.
     servers: Mutex<Vec<ServerConfig>>,
+    /// Whose turn it is to apply a configuration.
+    applying: Semaphore,
 }
 
 impl Host {
@@ -211,12 +215,24 @@ impl Host {
         let span = tracing::debug_span!("supervisor", server = %server);
         let mut tasks = self.tasks();
         while tasks.try_join_next().is_some() {}
-        tasks.spawn_on(supervisor.run(asked).instrument(span), &runtime);
+        let (life, living) = Life::new(Box::pin(supervisor.run(asked).instrument(span)));
+        tasks.spawn_on(living, &runtime);
+        drop(tasks);
+        let mut lives = self.0.lives.lock().unwrap_or_else(PoisonError::into_inner);
+        lives.retain(|life| !life.is_over());
+        lives.push(life);
         Ok(answered)
     }
 
     fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let lives = self.lives.get_mut().unwrap_or_else(PoisonError::into_inner);
+        lives.drain(..).for_each(|life| life.end());
     }
 }
 

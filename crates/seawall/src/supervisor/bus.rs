@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** telling never waits: who does not keep up is told how much was missed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -174,11 +175,8 @@ impl Bus {
 
     pub(crate) fn tell(&self, server: &Arc<str>, kind: EventKind) {
         match &kind {
-            EventKind::ServerDown(down) => self
-                .alerts
-                .iter()
-                .for_each(|sink| sink.server_down(server, down)),
-            EventKind::Recovered => self.alerts.iter().for_each(|sink| sink.recovered(server)),
+            EventKind::ServerDown(down) => self.alert(|sink| sink.server_down(server, down)),
+            EventKind::Recovered => self.alert(|sink| sink.recovered(server)),
             _ => {}
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,6 +188,15 @@ impl Bus {
         };
         // Nobody may be listening.
         self.sender.send(event).ok();
+    }
+
+    /// Alerts every sink. One that panics costs neither the others nor the supervisor, which has a child to end.
+    fn alert(&self, tell: impl Fn(&dyn AlertSink)) {
+        for sink in &self.alerts {
+            if catch_unwind(AssertUnwindSafe(|| tell(&**sink))).is_err() {
+                tracing::error!("an alert sink panicked");
+            }
+        }
     }
 
     pub(crate) fn changed(&self, server: &Arc<str>, change: Change) {

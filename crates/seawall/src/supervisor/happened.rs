@@ -277,7 +277,9 @@ impl Supervisor {
         claim: Claim,
         asked: Asked,
     ) -> Slot {
-        self.holding.take(claim, &config);
+        let bus = &self.world.bus;
+        self.holding
+            .take(claim, &config, |left| bus.tell(left, EventKind::Gone));
         self.config = config;
         self.backoff = Backoff::default();
         self.incident = Incident::None;

@@ -24,6 +24,7 @@ pub(crate) struct Registry(Arc<Mutex<Table>>);
 struct Table {
     stopping: bool,
     last_owner: u64,
+    last_hold: u64,
     ids: BTreeMap<Arc<str>, Entry>,
     prefixes: BTreeMap<Arc<str>, PrefixEntry>,
     /// What failed and is gone: for `status()` alone.
@@ -33,6 +34,8 @@ struct Table {
 #[derive(Clone)]
 pub(crate) struct Entry {
     owner: u64,
+    /// The hold's own number: what drops is compared by it.
+    number: u64,
     pub(crate) hold: HoldOf,
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) mailbox: mpsc::Sender<Command>,
@@ -48,6 +51,7 @@ pub(crate) enum HoldOf {
 
 struct PrefixEntry {
     owner: u64,
+    number: u64,
     server: Arc<str>,
     restarting: bool,
 }
@@ -70,16 +74,16 @@ impl Registry {
         table.down.remove(&server);
         let entry = Entry {
             owner,
+            number: table.next_hold(),
             hold: HoldOf::Server,
             config: Arc::clone(config),
             mailbox,
             standing,
         };
-        table.ids.insert(Arc::clone(&server), entry);
         let prefix = table.hold_prefix(config.name_prefix(), &server, owner, false);
         Ok(Holding {
-            id: self.id_hold(owner, server),
-            prefix: self.prefix_hold(owner, prefix),
+            prefix: self.prefix_hold(prefix),
+            id: self.hold_id(&mut table, server, entry),
         })
     }
 
@@ -139,18 +143,19 @@ impl Registry {
         }
         let prefix = (!known).then(|| {
             let prefix = table.hold_prefix(config.name_prefix(), &from, owner, true);
-            self.prefix_hold(owner, prefix)
+            self.prefix_hold(prefix)
         });
         let id = moves.then(|| {
             let hold = HoldOf::Restart { from };
             let config = Arc::clone(config);
+            let number = table.next_hold();
             let claimed = Entry {
+                number,
                 hold,
                 config,
                 ..entry.clone()
             };
-            table.ids.insert(Arc::clone(&to), claimed);
-            self.id_hold(owner, to)
+            self.hold_id(table, to, claimed)
         });
         let state = entry.standing.borrow().state;
         Ok((entry.mailbox, state, Claim { id, prefix }))
@@ -200,19 +205,21 @@ impl Registry {
         Some((server, state))
     }
 
-    fn id_hold(&self, owner: u64, server: Arc<str>) -> IdHold {
+    fn hold_id(&self, table: &mut Table, server: Arc<str>, entry: Entry) -> IdHold {
+        let number = entry.number;
+        table.ids.insert(Arc::clone(&server), entry);
         IdHold {
             registry: self.clone(),
-            owner,
+            number,
             server,
             failed: None,
         }
     }
 
-    fn prefix_hold(&self, owner: u64, prefix: Arc<str>) -> PrefixHold {
+    fn prefix_hold(&self, (prefix, number): (Arc<str>, u64)) -> PrefixHold {
         PrefixHold {
             registry: self.clone(),
-            owner,
+            number,
             prefix,
         }
     }
@@ -281,16 +288,39 @@ impl Table {
         server: &Arc<str>,
         owner: u64,
         restarting: bool,
-    ) -> Arc<str> {
+    ) -> (Arc<str>, u64) {
         let prefix: Arc<str> = prefix.into();
-        let server = Arc::clone(server);
+        let number = self.next_hold();
         let entry = PrefixEntry {
             owner,
-            server,
+            number,
+            server: Arc::clone(server),
             restarting,
         };
         self.prefixes.insert(Arc::clone(&prefix), entry);
-        prefix
+        (prefix, number)
+    }
+
+    fn next_hold(&mut self) -> u64 {
+        self.last_hold += 1;
+        self.last_hold
+    }
+
+    fn free_id(&mut self, hold: &mut IdHold) {
+        let held = self.ids.get(&hold.server);
+        if held.is_some_and(|entry| entry.number == hold.number) {
+            self.ids.remove(&hold.server);
+            if let Some(failed) = hold.failed.take() {
+                self.down.insert(Arc::clone(&hold.server), failed);
+            }
+        }
+    }
+
+    fn free_prefix(&mut self, hold: &PrefixHold) {
+        let held = self.prefixes.get(&hold.prefix);
+        if held.is_some_and(|entry| entry.number == hold.number) {
+            self.prefixes.remove(&hold.prefix);
+        }
     }
 }
 
@@ -314,15 +344,19 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// Moves to what a restart claimed, and lets go of what it leaves.
-    pub(crate) fn take(&mut self, claim: Claim, config: &Arc<ServerConfig>) {
-        if let Some(prefix) = claim.prefix {
-            self.prefix = prefix;
-        }
-        if let Some(id) = claim.id {
-            self.id = id;
-        }
-        let mut table = self.id.registry.lock();
+    /// Moves to what a restart claimed, and lets go of what it leaves; `left` is told of an id that is free now. In one
+    /// step: at no moment is the server without an id that it goes by, or a stop would pass it by.
+    pub(crate) fn take(
+        &mut self,
+        claim: Claim,
+        config: &Arc<ServerConfig>,
+        left: impl FnOnce(&Arc<str>),
+    ) {
+        let Claim { id, prefix } = claim;
+        let registry = self.id.registry.clone();
+        let mut table = registry.lock();
+        let old_prefix = prefix.map(|prefix| std::mem::replace(&mut self.prefix, prefix));
+        let old_id = id.map(|id| std::mem::replace(&mut self.id, id));
         if let Some(entry) = table.ids.get_mut(&self.id.server) {
             entry.hold = HoldOf::Server;
             entry.config = Arc::clone(config);
@@ -331,6 +365,29 @@ impl Holding {
             entry.restarting = false;
             entry.server = Arc::clone(&self.id.server);
         }
+        table.down.remove(&self.id.server);
+        if let Some(prefix) = &old_prefix {
+            table.free_prefix(prefix);
+        }
+        let old_id = old_id.map(|mut id| {
+            table.free_id(&mut id);
+            left(&id.server);
+            id
+        });
+        // Before they are dropped, which takes the lock.
+        drop(table);
+        drop((old_prefix, old_id));
+    }
+
+    /// Lets go of everything. `left` is told before anybody else can have the id, so that what is told of the next server
+    /// of that id comes after.
+    pub(crate) fn leave(mut self, left: impl FnOnce(&Arc<str>)) {
+        let registry = self.id.registry.clone();
+        let mut table = registry.lock();
+        table.free_prefix(&self.prefix);
+        table.free_id(&mut self.id);
+        left(&self.id.server);
+        drop(table);
     }
 }
 
@@ -346,7 +403,7 @@ pub(crate) struct Claim {
 /// The id is free.
 pub(crate) struct IdHold {
     registry: Registry,
-    owner: u64,
+    number: u64,
     pub(crate) server: Arc<str>,
     /// How the server failed, to be shown after.
     pub(crate) failed: Option<(Arc<ServerConfig>, Standing)>,
@@ -354,14 +411,8 @@ pub(crate) struct IdHold {
 
 impl Drop for IdHold {
     fn drop(&mut self) {
-        let mut table = self.registry.lock();
-        let ours = |entry: &Entry| entry.owner == self.owner;
-        if table.ids.get(&self.server).is_some_and(ours) {
-            table.ids.remove(&self.server);
-            if let Some(failed) = self.failed.take() {
-                table.down.insert(Arc::clone(&self.server), failed);
-            }
-        }
+        let registry = self.registry.clone();
+        registry.lock().free_id(self);
     }
 }
 
@@ -371,16 +422,12 @@ impl Drop for IdHold {
 /// The prefix is free.
 pub(crate) struct PrefixHold {
     registry: Registry,
-    owner: u64,
+    number: u64,
     prefix: Arc<str>,
 }
 
 impl Drop for PrefixHold {
     fn drop(&mut self) {
-        let mut table = self.registry.lock();
-        let ours = |entry: &PrefixEntry| entry.owner == self.owner;
-        if table.prefixes.get(&self.prefix).is_some_and(ours) {
-            table.prefixes.remove(&self.prefix);
-        }
+        self.registry.lock().free_prefix(self);
     }
 }

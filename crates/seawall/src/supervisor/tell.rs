@@ -104,8 +104,7 @@ impl Supervisor {
             ..
         } = self;
         let server = Arc::clone(&holding.id.server);
-        drop(holding);
-        world.bus.tell(&server, EventKind::Gone);
+        holding.leave(|left| world.bus.tell(left, EventKind::Gone));
         mailbox.close();
         let unknown = || HostError::NotRegistered {
             server: Arc::clone(&server),

@@ -6,10 +6,12 @@
 mod calls;
 mod endings;
 mod host;
+mod host_drops;
 mod hostile;
 mod http_answers;
 mod http_calls;
 mod http_connecting;
+mod http_host;
 mod http_logins;
 mod http_rounds;
 mod http_sessions;

@@ -439,3 +439,30 @@ async fn turn_is_at_the_server_that_has_the_flow() {
     let _other = begun(&caller, "mcp/c/t");
     assert_eq!(caller.lines(), 2);
 }
+
+/// F3: the digest is checked against what is published when the call begins, not when it was made.
+#[tokio::test(start_paused = true)]
+async fn call_that_begins_after_a_refresh_is_checked_against_it() {
+    let (servers, host) = serving([entry("a")]).await;
+    let mut a = servers.take("a");
+    let flow = host.tools().flow("mcp/a/t").unwrap().clone();
+    let mut call = host
+        .call("mcp/a/t", Arguments::none())
+        .digest(flow.digest());
+    let (refreshed, ()) = tokio::join!(host.refresh("a"), async {
+        let line = a.line().await;
+        assert!(line.contains("tools/list"), "{line}");
+        let changed = r#"{"name":"t","description":"other","inputSchema":{"type":"object"}}"#;
+        a.reply(3, &format!(r#"{{"tools":[{changed}]}}"#)).await;
+    });
+    refreshed.unwrap();
+    assert_ne!(
+        host.tools().flow("mcp/a/t").unwrap().digest(),
+        flow.digest()
+    );
+    let Poll::Ready(Err(refused)) = poll(&mut call) else {
+        panic!("it was sent");
+    };
+    assert_eq!(refused.outcome(), Outcome::NotSent);
+    hears_nothing(&mut a).await;
+}

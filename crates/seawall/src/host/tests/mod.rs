@@ -1,11 +1,14 @@
 //! The host over connections that fail on purpose, on a clock that does not wait.
 
+mod applying;
 mod calling;
 mod faulty;
 mod keeping;
 mod listing;
 mod model;
+mod moving;
 mod owning;
+mod panicking;
 mod restarting;
 mod starting;
 mod stopping;
