@@ -33,6 +33,8 @@
 //!   and it is in nobody's group or session. The same goes for one whose environment is not shown to us: of another user
 //!   (`setuid`), or not dumpable (`PR_SET_DUMPABLE`; agents that hold keys do that). It cannot be told from a stranger, so
 //!   it is not reported either; once seen, it is ended, or reported if it cannot be.
+//! - On Linux, one that forks and exits without end, each time into a session of its own: it can be another process at each
+//!   reading of the table, and is then neither ended nor reported.
 //! - On other systems, every descendant outside the group.
 //! - Without `/proc`, or with that of another pid namespace (a sandbox that binds the outer one), every descendant outside
 //!   the group; and whoever is left of the group after its leader exited is killed without being asked first.
