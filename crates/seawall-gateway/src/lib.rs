@@ -12,3 +12,6 @@ mod service;
 pub mod stdio;
 
 pub use service::{Answer, AskError, Exchange, Request, Service, Session, SessionId};
+
+#[cfg(test)]
+mod tests;

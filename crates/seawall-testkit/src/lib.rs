@@ -9,7 +9,10 @@
 //!
 //! This crate is for tests only: where a test could not go on anyway it panics.
 //!
-//! **Invariant:** no process of this crate outlives [`LIFETIME`], whatever becomes of the test.
+//! `everything-server` is a server of good will, with all that the official conformance suite asks a server for.
+//!
+//! **Invariant:** no scripted process outlives [`LIFETIME`], whatever becomes of the test; `everything-server` ends with its
+//! stdin.
 
 mod http_peer;
 mod locate;
@@ -24,7 +27,7 @@ pub mod server;
 use std::time::Duration;
 
 pub use http_peer::{HttpAct, HttpPeer, HttpRequest, TEST_ROOT, test_tls};
-pub use locate::server_path;
+pub use locate::{everything_path, server_path};
 pub use peer::RealPeer;
 pub use process::{
     ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,

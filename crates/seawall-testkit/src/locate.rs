@@ -1,11 +1,15 @@
-//! Finds the built `scripted-server` from any crate's test.
+//! Finds the built servers from any crate's test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-const NAME: &str = "scripted-server";
+const SCRIPTED: &str = "scripted-server";
+const EVERYTHING: &str = "everything-server";
+/// Where the code of each stands, from this crate's folder.
+const SCRIPTED_SOURCES: [&str; 1] = ["src"];
+const EVERYTHING_SOURCES: [&str; 3] = ["src", "../seawall-gateway/src", "../seawall-proto/src"];
 
 /// The path of the built `scripted-server`, beside the running test in `target/<profile>/`.
 ///
@@ -17,27 +21,41 @@ const NAME: &str = "scripted-server";
 #[expect(clippy::panic, reason = "a test cannot go on without its server")]
 pub fn server_path() -> &'static Path {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match FOUND.get_or_init(find_or_build) {
+    match FOUND.get_or_init(|| find_or_build(SCRIPTED, &SCRIPTED_SOURCES)) {
         Ok(path) => path,
-        Err(reason) => panic!("no {NAME}: {reason}"),
+        Err(reason) => panic!("no {SCRIPTED}: {reason}"),
     }
 }
 
-fn find_or_build() -> Result<PathBuf, String> {
+/// The path of the built `everything-server`, as [`server_path`].
+///
+/// # Panics
+/// If it cannot be built: a test cannot go on without its server.
+#[must_use]
+#[expect(clippy::panic, reason = "a test cannot go on without its server")]
+pub fn everything_path() -> &'static Path {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match FOUND.get_or_init(|| find_or_build(EVERYTHING, &EVERYTHING_SOURCES)) {
+        Ok(path) => path,
+        Err(reason) => panic!("no {EVERYTHING}: {reason}"),
+    }
+}
+
+fn find_or_build(name: &str, sources: &[&str]) -> Result<PathBuf, String> {
     let exe = std::env::current_exe().map_err(|error| error.to_string())?;
     let profile_dir = exe
         .ancestors()
         .skip(1)
         .find(|dir| !dir.ends_with("deps") && !dir.ends_with("examples"))
         .ok_or("the running test has no folder")?;
-    let path = profile_dir.join(format!("{NAME}{}", std::env::consts::EXE_SUFFIX));
-    if is_fresh(&path) {
+    let path = profile_dir.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if is_fresh(&path, sources) {
         return Ok(path);
     }
-    build(profile_dir)
+    build(name, profile_dir)
 }
 
-fn build(profile_dir: &Path) -> Result<PathBuf, String> {
+fn build(name: &str, profile_dir: &Path) -> Result<PathBuf, String> {
     let target = target_dir(profile_dir);
     // A documentation test runs from a folder of its own, which tells no profile.
     let profile = match profile_dir.file_name().and_then(|name| name.to_str()) {
@@ -70,7 +88,7 @@ fn build(profile_dir: &Path) -> Result<PathBuf, String> {
         .split(|&byte| byte == b'\n')
         .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
         .filter_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
-        .find(|path| path.file_stem().is_some_and(|stem| stem == NAME))
+        .find(|path| path.file_stem().is_some_and(|stem| stem == name))
         .ok_or_else(|| "cargo built no such program".to_owned())
 }
 
@@ -83,13 +101,16 @@ fn target_dir(profile_dir: &Path) -> Option<(&'static str, &Path)> {
         .then_some(("CARGO_TARGET_DIR", parent))
 }
 
-/// Whether the program exists and no source of this crate is newer.
-fn is_fresh(path: &Path) -> bool {
+/// Whether the program exists and no source of it is newer.
+fn is_fresh(path: &Path, sources: &[&str]) -> bool {
     let Some(built) = modified(path) else {
         return false;
     };
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    newest(&sources).is_none_or(|source| source <= built)
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = sources
+        .iter()
+        .filter_map(|source| newest(&home.join(source)));
+    sources.max().is_none_or(|source| source <= built)
 }
 
 fn newest(dir: &Path) -> Option<SystemTime> {

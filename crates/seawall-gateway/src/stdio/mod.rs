@@ -17,9 +17,31 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use crate::service::Service;
 use crate::service::session::{Outlet, Session};
 
+#[cfg(test)]
+mod tests;
+
 /// How long requests that are under way may still be answered after the client's output ended. Fixed: servers are to end
 /// promptly (2026-07-28, `basic/transports/stdio`, "Shutdown").
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// What the front is bounded by.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct StdioLimits {
+    /// Bytes of one inbound line, newline and one CR excluded, inclusive.
+    pub max_frame_bytes: usize,
+    /// Of the client.
+    pub session: ServerLimits,
+}
+
+impl Default for StdioLimits {
+    fn default() -> Self {
+        Self {
+            max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
+            session: ServerLimits::default(),
+        }
+    }
+}
 
 /// Serves one client until its output ends, or the pipes break; says why.
 ///
@@ -29,13 +51,14 @@ pub async fn serve<S: Service>(
     service: Arc<S>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
+    limits: StdioLimits,
 ) -> CloseReason {
-    let session = Session::new(ServerLimits::default(), Outlet::Pulled);
+    let session = Session::new(limits.session, Outlet::Pulled);
     let _end = End(&session);
     let writing = write(&session, output);
     tokio::pin!(writing);
     let reason = tokio::select! {
-        reason = read(&session, &service, input) => reason,
+        reason = read(&session, &service, input, limits.max_frame_bytes) => reason,
         _ = &mut writing => CloseReason::Transport,
     };
     if reason == CloseReason::ClientGone {
@@ -50,8 +73,9 @@ async fn read<S: Service>(
     session: &Session,
     service: &Arc<S>,
     mut input: impl AsyncRead + Unpin,
+    max_frame_bytes: usize,
 ) -> CloseReason {
-    let mut lines = LineDecoder::new(DEFAULT_MAX_FRAME_BYTES);
+    let mut lines = LineDecoder::new(max_frame_bytes);
     loop {
         session.readable().await;
         match lines.next_frame() {

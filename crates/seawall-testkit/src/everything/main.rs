@@ -7,8 +7,6 @@ mod call;
 mod changes;
 mod offers;
 mod service;
-#[cfg(test)]
-mod tests;
 mod tools;
 
 use std::io::Write as _;
@@ -18,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seawall_gateway::http::{Access, Endpoint, HttpLimits, listen};
+use seawall_gateway::stdio::StdioLimits;
 use service::Everything;
 use tokio::io::{AsyncReadExt as _, stdin, stdout};
 use tokio::net::TcpListener;
@@ -47,7 +46,8 @@ fn main() -> ExitCode {
         let serving = async {
             match address {
                 None => {
-                    seawall_gateway::stdio::serve(service, stdin(), stdout()).await;
+                    let limits = StdioLimits::default();
+                    seawall_gateway::stdio::serve(service, stdin(), stdout(), limits).await;
                     ExitCode::SUCCESS
                 }
                 Some(address) => serve_http(service, address).await,

@@ -5,6 +5,7 @@
 
 mod calls;
 mod endings;
+mod everything;
 mod host;
 mod host_drops;
 mod hostile;
