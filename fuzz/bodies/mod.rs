@@ -5,4 +5,5 @@ pub(crate) mod envelope;
 pub(crate) mod line;
 pub(crate) mod operations;
 pub(crate) mod scan;
+pub(crate) mod serving;
 pub(crate) mod sse;

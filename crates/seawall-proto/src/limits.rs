@@ -131,7 +131,8 @@ pub struct ServerLimits {
     pub max_asked: usize,
     /// UTF-8 bytes of one outbound frame, newline excluded, inclusive. A longer answer becomes an error.
     pub max_outbound_frame_bytes: usize,
-    /// Frames not yet written, in bytes. Past it nothing more is read, and only answers are queued.
+    /// Frames not yet written, in bytes; past it nothing more is read, and only answers are queued. Also what requests
+    /// under way hold, in bytes; one that would pass it is refused.
     pub max_buffered_bytes: usize,
 }
 

@@ -24,6 +24,9 @@ mod tests;
 /// promptly (2026-07-28, `basic/transports/stdio`, "Shutdown").
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
+/// Frames are written so many bytes at a time, so that many short ones cost one write.
+const GATHERED: usize = 64 * 1024;
+
 /// What the front is bounded by.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -93,12 +96,20 @@ async fn read<S: Service>(
 }
 
 async fn write(session: &Session, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    let mut gathered = Vec::new();
     while let Some(frames) = session.to_write().await {
         for frame in frames {
-            output.write_all(&frame).await?;
-            output.write_all(b"\n").await?;
+            gathered.extend_from_slice(&frame);
+            gathered.push(b'\n');
+            if gathered.len() >= GATHERED {
+                output.write_all(&gathered).await?;
+                gathered.clear();
+            }
         }
+        output.write_all(&gathered).await?;
         output.flush().await?;
+        gathered.clear();
+        gathered.shrink_to(GATHERED);
     }
     Ok(())
 }

@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use super::meta::{Introduction, invalid, method_not_found};
 use super::{
-    Claims, Event, Lane, Request, RequestKey, RequestMeta, ServerConnection, Stage, Taken, refusal,
+    Claims, Event, Lane, Pending, Request, RequestKey, RequestMeta, ServerConnection, Stage, Taken,
+    refusal,
 };
 use crate::json::Json;
 use crate::jsonrpc::{
@@ -47,9 +48,16 @@ impl ServerConnection {
         let key = RequestKey(self.next_key);
         self.next_key += 1;
         taken.requests.push(key);
-        let full = self.pending.len() >= self.limits.max_pending;
+        let bytes = id.as_json().len() + method.len() + params.as_ref().map_or(0, Json::len);
+        let full = self.pending.len() >= self.limits.max_pending
+            || self.pending_bytes.saturating_add(bytes) > self.limits.max_buffered_bytes;
         // As `respond` finds it; a request that is refused at once is under way for no time.
-        self.pending.insert(key, id.clone());
+        let pending = Pending {
+            id: id.clone(),
+            bytes,
+        };
+        self.pending.insert(key, pending);
+        self.pending_bytes += bytes;
         self.by_id.insert(name, key);
         let accepted = if full {
             let message = "too many requests are under way";
@@ -158,8 +166,7 @@ impl ServerConnection {
         if matches!(&self.stage, Stage::Initializing { by, .. } if *by == key) {
             return;
         }
-        self.by_id.remove(&id.name());
-        self.pending.remove(&key);
+        self.end(key);
         let bytes = &mut self.outbox_bytes;
         self.outbox.retain(|outbound| {
             let stays = outbound.lane != Lane::During(key);

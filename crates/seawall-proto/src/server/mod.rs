@@ -11,7 +11,7 @@
 //!
 //! **Invariant:** every request that could be read is answered exactly once, unless its client cancelled it or left.
 //! **Invariant:** a result's bytes go into its answer as they are (G2).
-//! **Invariant:** what is held is bounded by [`ServerLimits`](crate::limits::ServerLimits), whatever the client sends.
+//! **Invariant:** what is held is bounded by [`ServerLimits`], whatever the client sends.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -81,12 +81,21 @@ pub struct Stats {
     pub refused: u64,
 }
 
+/// A request that is not answered.
+#[derive(Debug)]
+struct Pending {
+    id: RequestId,
+    /// What it and its parameters hold.
+    bytes: usize,
+}
+
 /// One client. See the [module](self).
 #[derive(Debug)]
 pub struct ServerConnection {
     limits: ServerLimits,
     stage: Stage,
-    pending: HashMap<RequestKey, RequestId>,
+    pending: HashMap<RequestKey, Pending>,
+    pending_bytes: usize,
     by_id: HashMap<IdName, RequestKey>,
     next_key: u64,
     /// Requests of ours that are not answered.
@@ -106,6 +115,7 @@ impl ServerConnection {
             limits,
             stage: Stage::Opening,
             pending: HashMap::new(),
+            pending_bytes: 0,
             by_id: HashMap::new(),
             next_key: 0,
             asked: Vec::new(),
@@ -157,6 +167,7 @@ impl ServerConnection {
         }
         self.stage = Stage::Closed(reason);
         self.pending.clear();
+        self.pending_bytes = 0;
         self.by_id.clear();
         self.asked.clear();
         self.outbox.clear();
@@ -188,8 +199,7 @@ impl ServerConnection {
         answer: Result<&Json, &ErrorObject>,
     ) -> Result<(), NotSent> {
         self.open_or_closed()?;
-        let id = self.pending.remove(&key).ok_or(NotSent::NotPending)?;
-        self.by_id.remove(&id.name());
+        let id = self.end(key).ok_or(NotSent::NotPending)?;
         let too_deep = answer.is_ok_and(|result| {
             // In its envelope a result is one deeper.
             result
@@ -311,6 +321,14 @@ impl ServerConnection {
 impl ServerConnection {
     fn has_batches(&self) -> bool {
         self.revision().is_some_and(Revision::has_batches)
+    }
+
+    /// A request is under way no longer; its id.
+    fn end(&mut self, key: RequestKey) -> Option<RequestId> {
+        let Pending { id, bytes } = self.pending.remove(&key)?;
+        self.pending_bytes -= bytes;
+        self.by_id.remove(&id.name());
+        Some(id)
     }
 
     /// A request was answered: `initialize` begins the session, or leaves it to be begun again.

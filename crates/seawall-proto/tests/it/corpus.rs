@@ -48,3 +48,8 @@ fn catalog_seeds_hold() {
 fn operations_seeds_hold() {
     replay("operations", bodies::operations::run);
 }
+
+#[test]
+fn serving_seeds_hold() {
+    replay("serving", bodies::serving::run);
+}

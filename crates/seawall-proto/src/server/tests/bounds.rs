@@ -22,6 +22,31 @@ fn a_request_past_the_bound_is_refused() {
     assert_eq!(client.requests().len(), 1);
 }
 
+/// L6: what they hold counts, and not how many they are alone.
+#[test]
+fn requests_that_hold_too_much_are_refused() {
+    let limits = ServerLimits {
+        max_buffered_bytes: 300,
+        ..ServerLimits::default()
+    };
+    let mut client = Client::legacy_with("2025-11-25", limits);
+    let long = |id: u32| {
+        let text = "x".repeat(200);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"t":"{text}"}}}}"#)
+    };
+    client.say(&long(1));
+    let key = client.requests().remove(0).key;
+    client.say(&long(2));
+    assert!(client.requests().is_empty());
+    assert_eq!(code(&client.heard()[0]), (-32603, true));
+    client.say(&plain("3", "tools/list"));
+    assert_eq!(client.requests().len(), 1);
+    client.answer(key, "{}");
+    client.heard();
+    client.say(&long(4));
+    assert_eq!(client.requests().len(), 1);
+}
+
 #[test]
 fn no_more_is_asked_of_a_client_than_the_bound() {
     let limits = ServerLimits {
@@ -40,15 +65,15 @@ fn no_more_is_asked_of_a_client_than_the_bound() {
 #[test]
 fn a_client_that_does_not_read_is_not_read_either() {
     let limits = ServerLimits {
-        max_buffered_bytes: 100,
+        max_buffered_bytes: 200,
         ..ServerLimits::default()
     };
     let mut client = Client::legacy_with("2025-11-25", limits);
     client.say(&plain("1", "tools/list"));
     let key = client.requests().remove(0).key;
-    let params = json(&format!("\"{}\"", "x".repeat(60)));
+    let params = json(&format!("\"{}\"", "x".repeat(160)));
     assert!(client.server.notify(None, "m", Some(&params)).is_err());
-    let params = json(&format!("\"{}\"", "x".repeat(40)));
+    let params = json(&format!("\"{}\"", "x".repeat(140)));
     client.server.notify(None, "m", Some(&params)).unwrap();
     assert!(client.server.wants_read());
     assert_eq!(client.server.notify(None, "m", None), Err(NotSent::Full));
