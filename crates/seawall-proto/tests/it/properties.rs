@@ -179,3 +179,33 @@ proptest! {
         bodies::operations::run(&program);
     }
 }
+
+/// Lines of the seeds of `serving`, and some that are nobody's.
+fn clients_lines() -> impl Strategy<Value = Vec<String>> {
+    let seeds = [
+        include_str!("../../../../fuzz/corpus/serving/legacy"),
+        include_str!("../../../../fuzz/corpus/serving/modern"),
+        include_str!("../../../../fuzz/corpus/serving/junk"),
+    ];
+    let known: Vec<&str> = seeds.iter().flat_map(|seed| seed.lines()).collect();
+    let line = prop_oneof![
+        8 => prop::sample::select(known).prop_map(str::to_owned),
+        3 => prop::sample::select(vec![">{}", "!", "*", "?", "<"]).prop_map(str::to_owned),
+        1 => "[ -~]{0,30}",
+        1 => (0_u32..9, 0_usize..6_000).prop_map(|(id, size)| {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{}"}}"#, "m".repeat(size))
+        }),
+        1 => (0_usize..5_000).prop_map(|size| format!(">\"{}\"", "r".repeat(size))),
+    ];
+    prop::collection::vec(line, 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// L6: whatever a client says, each of its requests ends once, and what is held is bounded.
+    #[test]
+    fn any_client_is_served_within_bounds(lines in clients_lines()) {
+        bodies::serving::run(lines.join("\n").as_bytes());
+    }
+}
