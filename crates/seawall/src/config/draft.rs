@@ -223,7 +223,7 @@ impl Draft {
         for field in self
             .network_only
             .iter()
-            .filter(|field| **field != "bearerTokenEnv")
+            .filter(|field| **field != "bearerTokenEnv" && Some(**field) != self.oauth.is_on())
         {
             findings.warning(
                 (*field).to_owned(),
