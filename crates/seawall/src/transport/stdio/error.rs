@@ -28,22 +28,22 @@ pub(crate) enum SpawnError {
     #[error("starting a process needs a tokio runtime with I/O enabled")]
     NoRuntime,
     /// Anything else.
-    #[error("the process could not be started: {kind}")]
-    Io {
-        /// What failed, in the standard library's words.
-        kind: io::ErrorKind,
-        /// The failure itself.
-        #[source]
-        source: io::Error,
-    },
+    #[error("the process could not be started: {}", words(.0))]
+    Io(#[source] io::Error),
 }
 
 impl From<io::Error> for SpawnError {
     fn from(source: io::Error) -> Self {
-        Self::Io {
-            kind: source.kind(),
-            source,
-        }
+        Self::Io(source)
+    }
+}
+
+/// What failed, in the system's words, or else in the standard library's; never in those of whoever made the error.
+fn words(error: &io::Error) -> String {
+    // The standard library names few kinds: it has no word for a process that may open no more files.
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
+        None => error.kind().to_string(),
     }
 }
 

@@ -115,13 +115,25 @@ fn missing_working_directory_is_told() {
 fn impossible_argument_is_refused_without_its_text() {
     let mut launch = shell("true");
     launch.args = words(&["secret\0"]);
-    assert!(matches!(
-        refusal(&launch),
-        SpawnError::Io {
-            kind: std::io::ErrorKind::InvalidInput,
-            ..
-        }
-    ));
+    let refused = refusal(&launch);
+    assert!(
+        matches!(&refused, SpawnError::Io(error) if error.kind() == std::io::ErrorKind::InvalidInput)
+    );
+    assert_eq!(
+        refused.to_string(),
+        "the process could not be started: invalid input parameter"
+    );
+}
+
+/// O1: what the system ran out of is named, also where the standard library has no kind for it.
+#[test]
+fn refusal_of_the_system_is_told_in_its_words() {
+    let refused = SpawnError::from(std::io::Error::from(rustix::io::Errno::MFILE));
+    let text = refused.to_string();
+    assert!(
+        text.starts_with("the process could not be started: Too many open files"),
+        "{text}"
+    );
 }
 
 /// T1: without a runtime there is an error, not a panic.
