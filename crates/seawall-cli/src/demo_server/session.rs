@@ -31,7 +31,8 @@ struct Message {
     jsonrpc: Option<String>,
     id: Option<Id>,
     method: Option<String>,
-    params: Option<Value>,
+    /// Unread, so that a request whose parameters cannot be read is still answered by its id.
+    params: Option<Box<RawValue>>,
 }
 
 /// A call that waits.
@@ -155,15 +156,25 @@ impl Session {
             let refusal = refusal(INVALID_REQUEST, "the message is not a JSON-RPC 2.0 request");
             return Some(error_reply("null", &refusal));
         };
-        let params = message.params.unwrap_or_else(|| json!({}));
+        let params = message.params.as_deref().map_or("{}", RawValue::get);
+        let params = serde_json::from_str(params);
         let Some(id) = message.id else {
-            self.handle_notification(&method, &params);
+            if let Ok(params) = params {
+                self.handle_notification(&method, &params);
+            }
             return None;
         };
         if !matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9')) {
             let refusal = refusal(INVALID_REQUEST, "a request id is a string or a number");
             return Some(error_reply("null", &refusal));
         }
+        let Ok(params) = params else {
+            let refusal = refusal(
+                INVALID_PARAMS,
+                "the params hold what this server cannot read",
+            );
+            return Some(error_reply(id.get(), &refusal));
+        };
         match self.handle_request(now, &id, &method, &params) {
             Reply::Now(result) => Some(result_reply(id.get(), &result)),
             Reply::Refused(refusal) => Some(error_reply(id.get(), &refusal)),
@@ -175,8 +186,10 @@ impl Session {
         if method == "notifications/cancelled"
             && let Some(id) = params.get("requestId")
         {
-            let id = id.to_string();
-            self.asleep.retain(|sleep| sleep.id.get() != id);
+            let is_it = |other: &Id| {
+                serde_json::from_str(other.get()).is_ok_and(|other: Value| other == *id)
+            };
+            self.asleep.retain(|sleep| !is_it(&sleep.id));
         }
     }
 

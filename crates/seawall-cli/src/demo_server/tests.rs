@@ -262,3 +262,41 @@ fn batch_is_answered_with_an_array_in_the_one_revision_that_has_it() {
     let replies = ask(&mut initialized("2025-11-25"), Instant::now(), &batch);
     assert_eq!(replies[0]["error"]["code"], -32600);
 }
+
+/// Also a request whose text Rust strings cannot hold, or that nests as deep as a message may, ends by its id: without
+/// one its caller would wait until the deadline.
+#[test]
+fn params_that_cannot_be_read_are_refused_by_their_id() {
+    let mut session = initialized("2025-11-25");
+    for (arguments, error) in [
+        (r#"{"text":"\ud800"}"#.to_owned(), json!(-32602)),
+        (
+            format!(
+                r#"{{"text":"x","y":{}{}}}"#,
+                "[".repeat(125),
+                "]".repeat(125)
+            ),
+            Value::Null,
+        ),
+    ] {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}"#
+        );
+        session.handle_line(Instant::now(), line.as_bytes());
+        let replies = taken(&mut session);
+        assert_eq!(replies.len(), 1);
+        assert_eq!(replies[0]["id"], 7);
+        assert_eq!(replies[0]["error"]["code"], error);
+    }
+}
+
+#[test]
+fn sleeping_call_is_cancelled_however_its_id_is_escaped() {
+    let mut session = initialized("2025-11-25");
+    let now = Instant::now();
+    let call = r#"{"jsonrpc":"2.0","id":"\u0061","method":"tools/call","params":{"name":"sleep","arguments":{"ms":9}}}"#;
+    session.handle_line(now, call.as_bytes());
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a"}});
+    session.handle_line(now, cancel.to_string().as_bytes());
+    assert_eq!(session.next_deadline(), None);
+}
