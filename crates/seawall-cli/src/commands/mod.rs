@@ -22,6 +22,11 @@ use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use crate::settings::Settings;
 use servers::ServerSet;
+use tokio::runtime::{Builder, Runtime};
+
+/// How many turns other tasks have before the command itself, signals and timers are looked at. Few: a server that
+/// floods its output fills each turn, and with the usual 61 the command noticed its deadline 8 MiB of noise late.
+const TURNS_BETWEEN_LOOKS: u32 = 4;
 
 /// Runs a command to its end.
 ///
@@ -60,12 +65,28 @@ fn with_servers<Args>(
     printer: &mut Printer,
 ) -> Result<Status, Failure> {
     let servers = ServerSet::load(settings, printer)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Failure::Runtime)?;
+    let runtime = built(Builder::new_current_thread().event_interval(TURNS_BETWEEN_LOOKS))?;
     runtime.block_on(async {
         let mut interrupts = Interrupts::listen().map_err(Failure::Runtime)?;
         command(args, servers, &mut interrupts, printer).await
     })
+}
+
+/// A runtime with I/O, time and signals.
+///
+/// # Errors
+/// [`Failure::Runtime`] with what the system is out of.
+fn built(builder: &mut Builder) -> Result<Runtime, Failure> {
+    #[cfg(unix)]
+    descriptors_to_spare().map_err(Failure::Runtime)?;
+    builder.enable_all().build().map_err(Failure::Runtime)
+}
+
+/// Refuses where fewer files can be opened than the runtime and its signals need: tokio panics for want of them.
+#[cfg(unix)]
+fn descriptors_to_spare() -> std::io::Result<()> {
+    const PAIRS: usize = 8;
+    let pair = |_| std::os::unix::net::UnixStream::pair();
+    let pairs: std::io::Result<Vec<_>> = (0..PAIRS).map(pair).collect();
+    pairs.map(drop)
 }

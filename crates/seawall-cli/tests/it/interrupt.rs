@@ -246,3 +246,18 @@ fn hangup_that_is_ignored_stays_ignored() {
     send("HUP", &child);
     assert_eq!(finish(child).exits(6).json()["error"]["code"], "timeout");
 }
+
+/// L6, S8: a flood of noise keeps neither the command from its deadline nor the server from its end.
+#[test]
+fn deadline_is_noticed_in_the_middle_of_a_flood() {
+    let flood = Script::new()
+        .serve(Serve::new().tools(["slow"]).until(Until::Listed))
+        .expect("tools/call")
+        .flood("noise\n".repeat(1024), u64::MAX);
+    let config = Config::scripted(&flood);
+    let begun = Instant::now();
+    let ran = config.run(&["call", "mcp/s/slow", "--timeout", "500"]);
+    let took = begun.elapsed();
+    assert_eq!(ran.status, Some(6), "{}", ran.stderr);
+    assert!(took < LONG / 2, "{took:?}");
+}

@@ -160,3 +160,23 @@ fn flow_without_a_tool_is_status_2() {
         );
     }
 }
+
+/// With too few files to open there is an error, never a panic.
+#[cfg(unix)]
+#[test]
+fn want_of_file_descriptors_is_an_error() {
+    for files in 4..24 {
+        let line = format!("ulimit -n {files}; exec \"$0\" tools --demo");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_seawall")])
+            .output()
+            .expect("a shell runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() || said.contains("Too many open files"),
+            "{files}: {:?} {said}",
+            output.status
+        );
+        assert!(!said.contains("panicked"), "{files}: {said}");
+    }
+}

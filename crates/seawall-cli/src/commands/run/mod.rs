@@ -50,10 +50,7 @@ pub(crate) fn run(
     if servers.is_empty() {
         hint_no_servers(printer);
     }
-    let runtime = Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(Failure::Runtime)?;
+    let runtime = super::built(&mut Builder::new_multi_thread())?;
     let ended = begin(args, settings, printer, servers, source, watch, &runtime);
     // Whatever was not ended is killed here.
     runtime.shutdown_timeout(LAST_THREADS);
