@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use http::Method;
 use reqwest::Response;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
 use super::body::read_whole;
 use super::control::Control;
 use super::events::{Events, StreamEnd};
 use super::headers::{BodyType, retry_after};
-use super::limits::{MAX_RESUMPTIONS, REFUSAL_BODY_TIME};
+use super::limits::{MAX_RESUMPTIONS, POLITE_POLL, REFUSAL_BODY_TIME};
 use super::link::{Link, Standing};
 use super::resume::Cursor;
 use super::send::Outgoing;
@@ -133,6 +133,7 @@ impl Posting<'_> {
         let mut events = Events::new(response, self.limit());
         let mut cursor = Cursor::default();
         let mut resumptions = 0;
+        let mut asked = Instant::now();
         loop {
             let fault = loop {
                 match events.next().await {
@@ -148,7 +149,12 @@ impl Posting<'_> {
             if self.control.is_finished() {
                 return End::Complete { status };
             }
-            cursor.follow(&events);
+            // A server may end its streams as often as it likes and have them polled (2025-11-25, "Sending Messages to the
+            // Server"): the deadline bounds that. What is not put up with is haste that leads nowhere.
+            if cursor.follow(&events) || asked.elapsed() >= POLITE_POLL {
+                resumptions = 0;
+            }
+            asked = Instant::now();
             drop(events);
             events = match self.resume(session, &cursor, &mut resumptions).await {
                 Some(events) => events,

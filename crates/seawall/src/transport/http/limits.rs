@@ -10,16 +10,16 @@ pub(super) const MAX_SIDE_IN_FLIGHT: usize = 64;
 pub(super) const MAX_REDIRECTS: u32 = 3;
 /// At most this often a message is sent again after a refusal.
 pub(super) const MAX_REFUSALS: u32 = 5;
-/// At most this many times in a row a stream is resumed without anything coming of it (T3).
+/// At most this many times in a row a stream is resumed without anything coming of it (T3), unless it takes its time.
 pub(super) const MAX_RESUMPTIONS: u32 = 5;
 /// The pause before a resumption if the stream named none.
 pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 /// The shortest pause before a resumption, whatever the stream says.
 pub(super) const MIN_RETRY: Duration = Duration::from_millis(100);
-/// The longest pause before a resumption, whatever the stream says.
-pub(super) const MAX_RETRY: Duration = Duration::from_secs(30);
 /// The longest pause before a server's own stream is opened again.
 pub(super) const MAX_LISTEN_BACKOFF: Duration = Duration::from_secs(300);
+/// A resumption and its stream that took this long do no harm: a server may have its streams polled.
+pub(super) const POLITE_POLL: Duration = Duration::from_secs(1);
 /// A stream of the server's own that lived this long was a good one: the next pause is a short one again.
 pub(super) const GOOD_STREAM: Duration = Duration::from_secs(10);
 /// How long a stream may go on after its reply.

@@ -80,7 +80,7 @@ async fn follow(
                 return Progress::None;
             }
             Err(StreamEnd::Gone(_)) => {
-                cursor.follow(&events);
+                let _ = cursor.follow(&events);
                 return progress;
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::events::Events;
-use super::limits::{DEFAULT_RETRY, MAX_RETRY, MIN_RETRY};
+use super::limits::{DEFAULT_RETRY, MIN_RETRY};
 
 /// What is kept of a stream to resume it.
 #[derive(Debug, Default)]
@@ -15,12 +15,15 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Takes over what `events` said.
-    pub(super) fn follow(&mut self, events: &Events) {
-        if let Some(id) = events.decoder().last_event_id() {
-            self.last_event_id = Some(id.clone());
-        }
+    /// Takes over what `events` said. Whether the stream is further on than before.
+    pub(super) fn follow(&mut self, events: &Events) -> bool {
         self.retry = events.decoder().retry().or(self.retry);
+        let id = events.decoder().last_event_id();
+        let moved = id.is_some() && id != self.last_event_id.as_ref();
+        if moved {
+            self.last_event_id = id.cloned();
+        }
+        moved
     }
 
     pub(super) fn forget(&mut self) {
@@ -31,10 +34,9 @@ impl Cursor {
         self.last_event_id.as_deref()
     }
 
-    /// How long to wait before the stream is resumed.
+    /// How long to wait before the stream is resumed: as long as it asked (2025-11-25, `basic/transports`), however long
+    /// that is; whoever waits has a deadline of their own.
     pub(super) fn pause(&self) -> Duration {
-        self.retry
-            .unwrap_or(DEFAULT_RETRY)
-            .clamp(MIN_RETRY, MAX_RETRY)
+        self.retry.unwrap_or(DEFAULT_RETRY).max(MIN_RETRY)
     }
 }

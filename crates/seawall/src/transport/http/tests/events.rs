@@ -1,5 +1,7 @@
 //! Answers that are streams of events.
 
+use super::super::events::Events;
+use super::super::resume::Cursor;
 use super::*;
 
 fn stream(chunks: &[&str]) -> Vec<HttpAct> {
@@ -189,6 +191,37 @@ async fn legacy_stream_is_resumed() {
     );
     assert_eq!(requests[1].header("accept"), Some("text/event-stream"));
     assert!(requests[1].body.is_empty());
+}
+
+/// T3: a server may end its streams again and again and have them polled: as long as it goes on in its events, or takes its
+/// time, the reply is waited for.
+#[tokio::test]
+async fn polled_stream_is_resumed_until_its_reply() {
+    let moving = |before: usize| format!("id: {before}\nretry: 0\ndata:\n\n");
+    let slow = |_: usize| "id: a\nretry: 1000\ndata:\n\n".to_owned();
+    for event in [moving as fn(usize) -> String, slow] {
+        let peer = HttpPeer::start(move |before, _| match before {
+            0..7 => ending(&[&event(before)]),
+            _ => ending(&[&format!("data: {REPLY}\n\n")]),
+        });
+        let mut http = StreamableHttp::new(config(&peer.url("/")));
+        http.post(post(1, PostKind::Request));
+        assert_eq!(outcome(&mut http, 1).await, ended(&[(200, REPLY)], OK));
+        assert_eq!(peer.requests().len(), 8);
+    }
+}
+
+/// T3: the pause that a stream asks for is kept, however long it is (2025-11-25, `basic/transports`), and never none.
+#[tokio::test]
+async fn pause_before_a_resumption_is_the_streams() {
+    for (said, pause) in [("45000", 45_000), ("86400000", 86_400_000), ("0", 100)] {
+        let text = format!("id: a\nretry: {said}\ndata:\n\n");
+        let mut events = Events::new(http::Response::new(text).into(), 100);
+        while events.next().await.is_ok() {}
+        let mut cursor = Cursor::default();
+        let _ = cursor.follow(&events);
+        assert_eq!(cursor.pause(), Duration::from_millis(pause));
+    }
 }
 
 /// T3, O2: resumptions that answer 200 and end at once, with `retry: 0`, do not spin, and end as unknown.
