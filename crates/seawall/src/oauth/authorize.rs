@@ -182,6 +182,7 @@ impl Shared {
         if let Some(login) = attempt.before
             && login.redirect.as_ref() == Some(redirect)
             && !login.client.is_over()
+            && login.client.may_ask_for(&attempt.scopes)
             && settings.metadata_document.as_ref().map(Url::as_str) != Some(&login.client.id)
         {
             return Ok(login.client.clone());
@@ -192,6 +193,7 @@ impl Shared {
             endpoint,
             &settings.client_name,
             redirect,
+            &attempt.scopes,
         )
         .await
     }

@@ -29,12 +29,12 @@ impl Challenge {
         let mut challenge = Self::default();
         let mut left = MAX_BYTES;
         for value in headers.get_all(WWW_AUTHENTICATE) {
-            let Ok(text) = value.to_str() else { continue };
-            let Some(rest) = left.checked_sub(text.len()) else {
+            let Some(rest) = left.checked_sub(value.len()) else {
                 break;
             };
             left = rest;
-            challenge.take(text);
+            // A description may be in any language (RFC 9110, section 5.5).
+            challenge.take(&String::from_utf8_lossy(value.as_bytes()));
         }
         challenge
     }

@@ -12,6 +12,7 @@ use super::credentials::hidden;
 use super::discovery::AuthorizationServer;
 use super::fetch::{origin, send, unsound};
 use super::jwt::{SigningKey, unix_now};
+use super::scopes::Scopes;
 use super::token::error_code;
 use crate::config::Secret;
 use crate::web::{AuthError, Exchange, HttpClient, Unsound};
@@ -107,6 +108,7 @@ impl StaticClient {
             secret,
             method,
             secret_expires: None,
+            scopes: None,
         }
     }
 }
@@ -120,6 +122,9 @@ pub(super) struct Client {
     pub(super) method: ClientAuth,
     /// When the secret expires, in seconds since 1970.
     pub(super) secret_expires: Option<u64>,
+    /// The scopes that it registered for, which are all that it may ask for; `None` if it did not register by itself.
+    #[serde(default)]
+    pub(super) scopes: Option<Scopes>,
 }
 
 /// How a client authenticates at a token endpoint.
@@ -140,7 +145,13 @@ impl Client {
             secret: None,
             method: ClientAuth::None,
             secret_expires: None,
+            scopes: None,
         }
+    }
+
+    /// Whether it may ask for `wanted`, as far as is known.
+    pub(super) fn may_ask_for(&self, wanted: &Scopes) -> bool {
+        self.scopes.as_ref().is_none_or(|own| own.covers(wanted))
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -155,15 +166,18 @@ struct Registered {
     client_secret: Option<String>,
     client_secret_expires_at: Option<u64>,
     token_endpoint_auth_method: Option<String>,
+    scope: Option<String>,
 }
 
-/// Registers a client for `redirect`.
+/// Registers a client for `redirect` that may ask for `scopes` (RFC 7591, section 2: without them, for what the server
+/// makes the default).
 pub(super) async fn register(
     http: &HttpClient,
     server: &AuthorizationServer,
     endpoint: &Url,
     name: &str,
     redirect: &Url,
+    scopes: &Scopes,
 ) -> Result<Client, AuthError> {
     let method = match &server.client_auth {
         Some(methods) if !methods.iter().any(|method| method == "none") => {
@@ -171,7 +185,7 @@ pub(super) async fn register(
         }
         _ => "none",
     };
-    let body = json!({
+    let mut body = json!({
         "client_name": name,
         "redirect_uris": [redirect.as_str()],
         "grant_types": ["authorization_code", "refresh_token"],
@@ -179,6 +193,9 @@ pub(super) async fn register(
         "token_endpoint_auth_method": method,
         "application_type": "native",
     });
+    if let Some(scope) = scopes.parameter() {
+        body["scope"] = scope.into();
+    }
     let mut headers = HeaderMap::new();
     headers.insert(
         header::CONTENT_TYPE,
@@ -209,11 +226,14 @@ pub(super) async fn register(
         Some("client_secret_post") => ClientAuth::ClientSecretPost,
         _ => secret_method(server),
     };
+    // Whatever it made of them: they were asked for, and asking again gives nothing else.
+    let given = registered.scope.as_deref().map(Scopes::parse);
     Ok(Client {
         id: registered.client_id,
         secret: secret.map(Secret::new),
         method,
         secret_expires: registered.client_secret_expires_at.filter(|at| *at != 0),
+        scopes: Some(scopes.union(&given.unwrap_or_default())),
     })
 }
 

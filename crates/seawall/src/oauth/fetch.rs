@@ -54,22 +54,28 @@ pub(super) async fn send(
         })
 }
 
-/// A metadata document; `None` if there is none at this address.
+/// What an address that may hold a metadata document holds.
+pub(super) enum Found<T> {
+    Document(T),
+    /// Something else: a site may have a page at every address, so the next one may hold the document.
+    Other,
+    Nothing,
+}
+
+/// The metadata document at `url`.
 pub(super) async fn document<T: DeserializeOwned>(
     http: &HttpClient,
     url: &Url,
     what: Exchange,
-) -> Result<Option<T>, AuthError> {
+) -> Result<Found<T>, AuthError> {
     let fetched = send(http, Method::GET, url, what, HeaderMap::new(), None).await?;
     if fetched.status.is_server_error() {
         return Err(unreachable(url, what));
     }
     if fetched.status != StatusCode::OK {
-        return Ok(None);
+        return Ok(Found::Nothing);
     }
-    serde_json::from_slice(&fetched.body)
-        .map(Some)
-        .map_err(|_| unsound(url, Unsound::Malformed))
+    Ok(serde_json::from_slice(&fetched.body).map_or(Found::Other, Found::Document))
 }
 
 pub(super) fn refused(error: EgressRefused) -> AuthError {

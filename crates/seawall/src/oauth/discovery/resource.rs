@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::oauth::address;
 use crate::oauth::dpop::ALGORITHM;
-use crate::oauth::fetch::{document, unsound};
+use crate::oauth::fetch::{Found, document, unsound};
 use crate::oauth::scopes::Scopes;
 use crate::web::{AuthError, Exchange, HttpClient, Unsound};
 
@@ -46,17 +46,21 @@ pub(super) async fn find(
             address::metadata(text, resource).ok_or_else(|| unsound(resource, Unsound::Address))
         })
         .transpose()?;
+    let mut other = None;
     for url in announced.into_iter().chain(well_known(resource)) {
-        let found: Option<ResourceMetadata> =
-            document(http, &url, Exchange::ResourceMetadata).await?;
-        if let Some(metadata) = found {
-            if !is_of(&metadata.resource, resource) {
+        match document(http, &url, Exchange::ResourceMetadata).await? {
+            Found::Document(ResourceMetadata {
+                resource: named, ..
+            }) if !is_of(&named, resource) => {
                 return Err(unsound(&url, Unsound::ResourceMismatch));
             }
-            return Ok(Some((metadata, url)));
+            Found::Document(metadata) => return Ok(Some((metadata, url))),
+            Found::Other => other = other.or(Some(url)),
+            Found::Nothing => {}
         }
     }
-    Ok(None)
+    // Not taken for a server without metadata: there was something.
+    other.map_or(Ok(None), |url| Err(unsound(&url, Unsound::Malformed)))
 }
 
 /// At the server's path, then at its root.

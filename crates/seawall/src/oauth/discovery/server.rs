@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::oauth::address;
 use crate::oauth::dpop::ALGORITHM;
-use crate::oauth::fetch::{document, unsound};
+use crate::oauth::fetch::{Found, document, unsound};
 use crate::oauth::scopes::Scopes;
 use crate::web::{AuthError, Exchange, HttpClient, Unsound};
 
@@ -61,7 +61,7 @@ pub(super) async fn find(
     let url = address::endpoint(issuer, resource)
         .filter(|url| url.query().is_none())
         .ok_or_else(|| unsound(named_by, Unsound::Address))?;
-    match published(http, resource, issuer, &url).await? {
+    match published(http, resource, &[issuer], &url).await? {
         Some(server) => Ok(server),
         None => Err(unsound(&url, Unsound::NoMetadata)),
     }
@@ -75,7 +75,9 @@ pub(super) async fn at_origin(
     let issuer = resource.origin().ascii_serialization();
     let url =
         address::endpoint(&issuer, resource).ok_or_else(|| unsound(resource, Unsound::Address))?;
-    if let Some(server) = published(http, resource, &issuer, &url).await? {
+    // Nobody named it, and both texts are of the one place: many a server of that time has the second.
+    let names = [issuer.as_str(), url.as_str()];
+    if let Some(server) = published(http, resource, &names, &url).await? {
         return Ok(server);
     }
     let at = |path: &str| {
@@ -100,29 +102,30 @@ pub(super) async fn at_origin(
     })
 }
 
-/// The first sound document of the addresses that the specification lists.
+/// The first sound document of the addresses that the specification lists, by one of `names`.
 async fn published(
     http: &HttpClient,
     resource: &Url,
-    issuer: &str,
+    names: &[&str],
     url: &Url,
 ) -> Result<Option<AuthorizationServer>, AuthError> {
-    let mut mismatch = false;
+    let mut unusable = None;
     for candidate in well_known(url) {
-        let found: Option<ServerMetadata> =
-            document(http, &candidate, Exchange::ServerMetadata).await?;
+        let found = document(http, &candidate, Exchange::ServerMetadata).await?;
         match found {
-            Some(metadata) if metadata.issuer == issuer => {
+            Found::Document(ServerMetadata { issuer, .. }) if !names.contains(&issuer.as_str()) => {
+                unusable = Some(Unsound::IssuerMismatch);
+            }
+            Found::Document(metadata) => {
                 return checked(metadata, url.clone(), resource).map(Some);
             }
-            Some(_) => mismatch = true,
-            None => {}
+            Found::Other => {
+                unusable.get_or_insert(Unsound::Malformed);
+            }
+            Found::Nothing => {}
         }
     }
-    if mismatch {
-        return Err(unsound(url, Unsound::IssuerMismatch));
-    }
-    Ok(None)
+    unusable.map_or(Ok(None), |fault| Err(unsound(url, fault)))
 }
 
 fn well_known(issuer: &Url) -> Vec<Url> {

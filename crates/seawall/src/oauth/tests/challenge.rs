@@ -8,7 +8,8 @@ use crate::oauth::scopes::Scopes;
 fn read(values: &[&str]) -> Challenge {
     let mut headers = HeaderMap::new();
     for value in values {
-        headers.append(WWW_AUTHENTICATE, HeaderValue::from_str(value).unwrap());
+        let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
+        headers.append(WWW_AUTHENTICATE, value);
     }
     Challenge::read(&headers)
 }
@@ -29,6 +30,16 @@ fn everything_that_a_challenge_says_is_read() {
             dpop: false,
         }
     );
+}
+
+/// T5: whatever the language of what is meant for people.
+#[test]
+fn a_description_in_any_language_hides_nothing() {
+    let challenge = read(&[
+        "Bearer error_description=\"権限が必要です\", error=\"insufficient_scope\", scope=\"files:write\"",
+    ]);
+    assert!(challenge.insufficient_scope);
+    assert_eq!(challenge.scopes, Some(Scopes::parse("files:write")));
 }
 
 #[test]
@@ -56,6 +67,11 @@ fn scopes_of_other_characters_are_dropped() {
 proptest! {
     #[test]
     fn no_header_makes_it_panic(text in "[ -~]{0,200}") {
+        read(&[&text]);
+    }
+
+    #[test]
+    fn no_header_of_other_characters_makes_it_panic(text in "[ -~é権]{0,200}") {
         read(&[&text]);
     }
 }

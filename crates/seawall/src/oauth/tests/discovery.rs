@@ -115,6 +115,60 @@ async fn a_server_of_2025_03_26_has_its_authorization_server_at_its_origin() {
     );
 }
 
+/// T5: nobody named the issuer of such a server, so a slash at its end is its own affair.
+#[tokio::test]
+async fn a_server_of_2025_03_26_may_end_its_issuer_with_a_slash() {
+    let running = Running::start().await;
+    let issuer = format!("{}/", running.world.origin);
+    running.change(|state| {
+        state.resource_metadata = None;
+        state.metadata["issuer"] = json!(issuer);
+        state.redirect = vec![("iss".into(), issuer)];
+    });
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+
+    let other = Running::start().await;
+    other.change(|state| {
+        state.resource_metadata = None;
+        state.metadata["issuer"] = json!("https://attacker.example.com/");
+    });
+    let oauth = other.oauth().build().unwrap();
+    assert_eq!(fault(other.call(&oauth).await), Unsound::IssuerMismatch);
+}
+
+/// T5: a site that has a page at every address has its documents behind the first ones all the same.
+#[tokio::test]
+async fn a_page_in_place_of_metadata_does_not_end_the_search() {
+    let page = |paths: &'static [&'static str]| {
+        Running::with(move |seen, _| {
+            let page = Reply {
+                status: 200,
+                body: "<!doctype html>".into(),
+                ..Reply::default()
+            };
+            paths.contains(&seen.path.as_str()).then_some(page)
+        })
+    };
+    let running = page(&[
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-authorization-server",
+    ])
+    .await;
+    running.change(|state| {
+        state.resource_metadata = Some(OWN.into());
+        state.metadata_path = Some("/.well-known/openid-configuration".into());
+    });
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(running.call(&oauth).await, Ok(200));
+
+    // Where there is nothing else, it is neither a server without metadata nor one of before them.
+    let running = page(&["/.well-known/oauth-protected-resource/mcp", OWN]).await;
+    let oauth = running.oauth().build().unwrap();
+    assert_eq!(fault(running.call(&oauth).await), Unsound::Malformed);
+    assert_eq!(running.seen("/authorize").len(), 0);
+}
+
 /// T5
 #[tokio::test]
 async fn metadata_of_another_resource_ends_the_login() {

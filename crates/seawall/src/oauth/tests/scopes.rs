@@ -34,6 +34,47 @@ async fn the_challenge_says_what_to_ask_for_then_the_metadata_then_nothing() {
     assert!(!running.seen("/authorize")[0].fields.contains_key("scope"));
 }
 
+/// T5: a client may ask for the scopes that it registered for (RFC 7591, section 2), so it registers for those that it asks
+/// for; once it needs more, anew.
+#[tokio::test]
+async fn a_client_registers_for_the_scopes_that_it_asks_for() {
+    let running = Running::with(|seen, world| {
+        if seen.path != "/authorize" {
+            return None;
+        }
+        let state = world.state.lock().unwrap();
+        let registered = state.seen.iter().rfind(|seen| seen.path == "/register")?;
+        let registered = registered.json()["scope"].as_str().unwrap_or("").to_owned();
+        let own: Vec<&str> = registered.split(' ').collect();
+        let fine = seen.scopes().iter().all(|scope| own.contains(scope));
+        let target = format!(
+            "{}?error=invalid_scope&state={}",
+            seen.field("redirect_uri"),
+            seen.field("state")
+        );
+        (!fine).then(|| Reply::status(302).header("Location", target))
+    })
+    .await;
+    running.change(|state| state.challenge = "scope=\"files:read\"".into());
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    assert_eq!(running.call(&running.oauth_in(&store)).await, Ok(200));
+    assert_eq!(
+        running.seen("/register")[0].json()["scope"],
+        json!("files:read")
+    );
+    running.oauth_in(&store).login().await.unwrap();
+    assert_eq!(running.seen("/register").len(), 1);
+
+    running.change(|state| state.challenge = "scope=\"files:write\"".into());
+    running.oauth_in(&store).login().await.unwrap();
+    let registered: Vec<_> = running.seen("/register");
+    assert_eq!(registered.len(), 2);
+    assert_eq!(
+        registered[1].json()["scope"],
+        json!("files:read files:write")
+    );
+}
+
 /// T5: configured scopes take the place of the metadata's, and stand beside the challenge's.
 #[tokio::test]
 async fn configured_scopes_are_always_asked_for() {
