@@ -353,7 +353,13 @@ impl Draft {
         findings: &mut Findings,
     ) -> Option<Secret> {
         let name = self.bearer_token_env.as_ref()?;
-        secret_of_variable(name, "bearerTokenEnv", surroundings, findings)
+        let token = secret_of_variable(name, "bearerTokenEnv", surroundings, findings)?;
+        if !is_header_value(token.reveal()) {
+            let name = sayable(name);
+            let kind = ProblemKind::VariableValue { name };
+            findings.problem("bearerTokenEnv".to_owned(), kind);
+        }
+        Some(token)
     }
 
     fn check_headers(&self, findings: &mut Findings) {

@@ -364,6 +364,9 @@ findings! {
         /// A variable is set to nothing.
         EmptyVariable { /// The variable.
             name: String } = "empty_variable", "the variable {} is empty", Shown(.name);
+        /// A variable holds what no header can carry.
+        VariableValue { /// The variable.
+            name: String } = "variable_value", "the variable {} holds a line break or another character that no header can carry", Shown(.name);
         /// A token stands where the name of its variable belongs.
         TokenForName = "token_for_name", "holds what looks like a token; write the name of the variable that holds it";
         /// An input was not given.

@@ -33,6 +33,13 @@ fn literal_credential_is_one_warning() {
     }
 }
 
+/// K5: a token that no header can carry, with a line break at its end, would not be sent at all.
+#[test]
+fn a_token_has_to_fit_in_a_header() {
+    let text = at_url("https://h/", r#", "bearerTokenEnv": "TWO_LINES""#);
+    assert_problem(&text, "bearerTokenEnv", "variable_value");
+}
+
 /// K5: there is no key for a token; the error points to `bearerTokenEnv`.
 #[test]
 fn literal_token_key_is_refused() {

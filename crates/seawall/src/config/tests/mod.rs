@@ -47,6 +47,7 @@ fn world() -> World {
         variables: BTreeMap::from([
             ("SET", "value"),
             ("EMPTY", ""),
+            ("TWO_LINES", "t0ken\n"),
             ("TOKEN", "t0ken"),
             ("HOME", "/home/me"),
         ]),
