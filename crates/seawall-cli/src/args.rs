@@ -1,8 +1,9 @@
 //! What can be written on the command line. Nothing is read or decided here: that is `settings`.
 
+use std::net::{AddrParseError, SocketAddr};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// The exit statuses, as `--help` and the README show them.
@@ -118,6 +119,15 @@ Exit statuses:
   5  stdout took no more
   6  a server may still be there: it is named, or a second signal ended everything at once";
 
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  seawall serve                                over stdio: what an agent starts
+  seawall serve --http 127.0.0.1:8700          at http://127.0.0.1:8700/mcp, for any number of clients
+  claude mcp add seawall -- seawall serve      one server of an agent instead of many
+
+Clients of every MCP revision, at once. A tool is named `server__tool`. The servers are kept up as by `seawall run`. \
+Everything but the protocol is on stderr. Over stdio it ends with its input.";
+
 const LOGIN_EXAMPLES: &str = "\
 Examples:
   seawall login github                         in the browser of this machine
@@ -214,6 +224,9 @@ pub(crate) enum Command {
     /// Keep the servers up until a signal ends them
     #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{RUN_STATUSES}"))]
     Run(RunArgs),
+    /// Offer the tools of all servers to MCP clients, over stdio or HTTP
+    #[command(after_help = SERVE_EXAMPLES, after_long_help = format!("{SERVE_EXAMPLES}\n\n{RUN_STATUSES}"))]
+    Serve(ServeArgs),
     /// Log in to a server behind a URL
     #[command(after_help = LOGIN_EXAMPLES)]
     Login(LoginArgs),
@@ -315,6 +328,34 @@ pub(crate) struct RunArgs {
     /// The variable SEAWALL_ALERT_WEBHOOK may hold a URL to POST the same to; it is a secret, so there is no flag for it.
     #[arg(long, value_name = "FILE")]
     pub(crate) alert_log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Listen here instead of speaking over stdio; loopback only, port 0 for any free one
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    pub(crate) http: Option<SocketAddr>,
+    /// How tools are named
+    #[arg(long, value_enum, default_value_t = NamesArg::Scoped)]
+    pub(crate) names: NamesArg,
+    #[command(flatten)]
+    pub(crate) keep: RunArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NamesArg {
+    /// `server__tool`, at most 64 characters of A-Z a-z 0-9 _ -
+    Scoped,
+    /// The tools' own names; refused if two servers have the same
+    Plain,
+}
+
+/// `ADDR:PORT`, or `localhost:PORT`.
+fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
+    match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    }
 }
 
 #[derive(Debug, Args)]

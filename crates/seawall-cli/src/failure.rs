@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -202,6 +203,19 @@ pub(crate) enum UsageError {
     },
     #[error("SEAWALL_ALERT_WEBHOOK holds no http or https URL")]
     AlertWebhook,
+    #[error(
+        "--http {address}: the gateway asks nobody who they are, so it listens on this machine's loopback only: use --http 127.0.0.1:{}; other machines reach it through a tunnel, such as ssh -L", .address.port()
+    )]
+    ServeAddress { address: SocketAddr },
+    #[error("--http {address}: cannot listen there: {source}")]
+    ServeBind {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error(
+        "--names plain: a tool named {name:?} is offered by {}; leave it out on all but one (`exclude`), or use --names scoped", .servers.join(" and ")
+    )]
+    NamesMeet { name: String, servers: Vec<String> },
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
 }

@@ -17,6 +17,15 @@ pub(crate) struct Interrupts {
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
+/// What SIGHUP is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hangups {
+    /// The end of the terminal, and of the work.
+    End,
+    /// Not heard here.
+    Leave,
+}
+
 /// A signal came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Interrupted;
@@ -28,12 +37,12 @@ const ORDERLY: std::time::Duration = std::time::Duration::from_secs(1);
 /// Ends the program a moment after the second signal, if that found it stuck: a write to a stdout that nobody reads can
 /// block for ever. The children end with it, since the watchdog sees that it is gone.
 #[cfg(unix)]
-fn end_if_stuck() {
+fn end_if_stuck(hangups: Hangups) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let twice = async {
-        let mut interrupts = Interrupts::hear()?;
+        let mut interrupts = Interrupts::hear(hangups)?;
         interrupts.next().await;
         interrupts.next().await;
         tokio::time::sleep(ORDERLY).await;
@@ -50,21 +59,37 @@ impl Interrupts {
     /// # Errors
     /// The system's, if it gives no signal.
     pub(crate) fn listen() -> io::Result<Self> {
+        Self::listen_to(Hangups::End)
+    }
+
+    /// As [`listen`](Self::listen), but for SIGHUP, which somebody else hears.
+    ///
+    /// # Errors
+    /// The system's, if it gives no signal.
+    pub(crate) fn listen_but_for_hangups() -> io::Result<Self> {
+        Self::listen_to(Hangups::Leave)
+    }
+
+    fn listen_to(hangups: Hangups) -> io::Result<Self> {
         #[cfg(unix)]
         std::thread::Builder::new()
             .name("interrupts".to_owned())
-            .spawn(end_if_stuck)?;
-        Self::hear()
+            .spawn(move || end_if_stuck(hangups))?;
+        Self::hear(hangups)
     }
 
-    fn hear() -> io::Result<Self> {
+    #[cfg_attr(
+        not(unix),
+        expect(unused_variables, reason = "there is no such signal")
+    )]
+    fn hear(hangups: Hangups) -> io::Result<Self> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
             Ok(Self {
                 interrupt: signal(SignalKind::interrupt())?,
                 terminate: signal(SignalKind::terminate())?,
-                hangup: hangup_counts()
+                hangup: (hangups == Hangups::End && hangup_counts())
                     .then(|| signal(SignalKind::hangup()))
                     .transpose()?,
             })

@@ -36,6 +36,7 @@
 //! * [`limits`] are the bounds on a server, with their defaults.
 //! * [`events`] shows what a server says beside the protocol, redacted ([`redact`]), to an observer that asks for it.
 //! * [`results`] checks structured output against the tool's schema.
+//! * [`visible`] shows people and models what is hidden in a server's text.
 //! * [`readers`] gives a result to a model, a module or a script, and saves what they cannot take.
 
 pub mod client;
@@ -52,6 +53,7 @@ pub mod redact;
 pub mod results;
 mod supervisor;
 mod transport;
+pub mod visible;
 mod web;
 
 pub use client::{

@@ -13,6 +13,7 @@ mod prompts;
 mod read;
 mod resources;
 mod run;
+mod serve;
 mod servers;
 mod tools;
 
@@ -49,6 +50,7 @@ pub(crate) fn run(
         Command::Prompt(args) => with_servers(args, prompt::run, settings, printer),
         Command::Doctor(args) => with_servers(args, doctor::run, settings, printer),
         Command::Run(args) => run::run(&args, settings, printer),
+        Command::Serve(args) => serve::run(&args, settings, printer),
         Command::Login(args) => with_servers(args, login::login, settings, printer),
         Command::Logout(args) => with_servers(args, login::logout, settings, printer),
         Command::Check(args) => Ok(check::run(&args, settings, printer)),

@@ -10,7 +10,6 @@ mod pretty;
 mod spinner;
 mod table;
 mod talk;
-mod visible;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -23,9 +22,9 @@ pub(crate) use board::Board;
 pub(crate) use feed::Feed;
 pub(crate) use observer::Heard;
 pub(crate) use pretty::pretty;
+pub(crate) use seawall::visible::{Place, count_invisible, visible};
 pub(crate) use spinner::{Hushed, Spinner, Spinners};
 pub(crate) use table::Table;
-pub(crate) use visible::{Place, count_invisible, visible};
 
 /// Has a text written to stderr, soon, as it is: no line of its own, nothing made visible.
 pub(crate) fn show(text: String) {

@@ -19,6 +19,8 @@ mod prompts;
 mod resources;
 #[cfg(unix)]
 mod run;
+#[cfg(unix)]
+mod serve;
 mod six;
 mod support;
 #[cfg(unix)]

@@ -103,6 +103,12 @@ impl Json {
         Self::check(bytes).map_err(serde::ser::Error::custom)
     }
 
+    /// `{}`.
+    #[must_use]
+    pub fn empty_object() -> Self {
+        Self::part_of_checked(Bytes::from_static(b"{}"))
+    }
+
     /// A slice of a text that was checked whole.
     pub(crate) fn part_of_checked(bytes: Bytes) -> Self {
         Self {
@@ -195,6 +201,50 @@ impl Json {
             }
         });
         if twice { Err(DuplicateKey) } else { Ok(found) }
+    }
+
+    /// The object with other values for some of its members; every other byte stays as it is.
+    ///
+    /// `replace` is shown each member, its key decoded, and may give another value. Any other kind comes back as it is.
+    #[must_use]
+    pub fn with_values(&self, mut replace: impl FnMut(&str, &Self) -> Option<Self>) -> Self {
+        let text = self.as_str();
+        let mut changed = Vec::new();
+        let mut kept = 0;
+        // The text was checked when it became a `Json`, so the scan cannot fail.
+        let _ = scan(text, |child| {
+            let key = child.key.clone().and_then(|key| text.get(key));
+            let (Some(key), 1) = (key, child.level) else {
+                return;
+            };
+            let value = Self::part_of_checked(self.text.slice(child.value.clone()));
+            let other = replace(&decode_string(key).text, &value);
+            if let (Some(other), Some(before)) = (other, text.get(kept..child.value.start)) {
+                changed.extend_from_slice(before.as_bytes());
+                changed.extend_from_slice(other.as_bytes());
+                kept = child.value.end;
+            }
+        });
+        if kept == 0 {
+            return self.clone();
+        }
+        changed.extend_from_slice(text.get(kept..).unwrap_or_default().as_bytes());
+        Self::part_of_checked(changed.into())
+    }
+
+    /// The object with one more member, before its others; every byte of these stays as it is. The name is for a key that is
+    /// written without an escape. Any other kind comes back as it is.
+    #[must_use]
+    pub fn with_first(&self, name: &'static str, value: &Self) -> Self {
+        let Some(rest) = self.as_str().strip_prefix('{') else {
+            return self.clone();
+        };
+        let comma = match rest.trim_ascii_start() {
+            "}" => "",
+            _ => ",",
+        };
+        let text = format!("{{\"{name}\":{}{comma}{rest}", value.as_str());
+        Self::part_of_checked(text.into())
     }
 
     /// The elements of an array, in their order; empty for any other kind.

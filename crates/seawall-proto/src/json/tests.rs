@@ -174,3 +174,31 @@ proptest! {
         }
     }
 }
+
+/// G2, O5: a member gets another value and every other byte stays, blanks, escapes and repeated keys too.
+#[test]
+fn values_are_replaced_in_place() {
+    let text = r#"{ "a" : 1.50,"\u0062":"x" , "c":{"b":1},"b":2 }"#;
+    let other = json(text).with_values(|key, value| match key {
+        "b" if value.kind() == Kind::String => Some(json("[]")),
+        _ => None,
+    });
+    assert_eq!(
+        other.as_str(),
+        r#"{ "a" : 1.50,"\u0062":[] , "c":{"b":1},"b":2 }"#
+    );
+    assert_eq!(json(text).with_values(|_, _| None), json(text));
+    for plain in ["{}", "[{\"b\":1}]", "7"] {
+        let same = json(plain).with_values(|_, _| Some(json("null")));
+        assert_eq!(same, json(plain));
+    }
+}
+
+/// G2: a member is put before the others, which stay as they are.
+#[test]
+fn a_first_member_is_added() {
+    let with = |text| json(text).with_first("n", &json("\"v\""));
+    assert_eq!(with("{ \"a\":1}").as_str(), "{\"n\":\"v\", \"a\":1}");
+    assert_eq!(with("{ }").as_str(), "{\"n\":\"v\" }");
+    assert_eq!(with("[]").as_str(), "[]");
+}

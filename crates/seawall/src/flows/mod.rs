@@ -45,6 +45,7 @@ struct Declaration {
     capabilities: Arc<[Capability]>,
     effects: Effects,
     digest: Digest,
+    entry: Json,
 }
 
 impl Flow {
@@ -78,6 +79,7 @@ impl Flow {
             capabilities: Arc::clone(&shared.capabilities),
             effects: shared.effects,
             digest,
+            entry: tool.raw().clone(),
         }))
     }
 
@@ -115,6 +117,13 @@ impl Flow {
     #[must_use]
     pub fn output_document(&self) -> Option<&Json> {
         self.0.output.as_ref()
+    }
+
+    /// The server's own entry of its list, byte for byte, with everything in it that Seawall knows nothing of. Not a part of
+    /// the declaration.
+    #[must_use]
+    pub fn entry(&self) -> &Json {
+        &self.0.entry
     }
 
     /// What a call may do to the host: every [`HostAction`] on every resource (F2), or what the server's grant narrows that

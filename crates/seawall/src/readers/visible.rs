@@ -1,6 +1,6 @@
 //! A server's text in one of Seawall's stubs: bounded, on one line, nothing invisible in it.
 
-use unicode_general_category::{GeneralCategory, get_general_category};
+use crate::visible::{Place, must_show};
 
 /// At most `max` code points of the text, what a reader could not see or would see in another order written as `\u{…}`.
 /// A cut text ends in `…`, which counts.
@@ -10,7 +10,7 @@ pub(super) fn bounded(text: &str, max: usize) -> String {
     // Where a text that turns out too long is cut: before the last character that leaves room for the mark.
     let mut cut = 0;
     for c in text.chars() {
-        let hidden = is_hidden(c);
+        let hidden = must_show(c, Place::Line);
         let width = if hidden {
             c.escape_unicode().count()
         } else {
@@ -43,22 +43,4 @@ pub(super) fn bounded_json(text: &str, max: usize) -> String {
         .map(|c| if c.is_ascii_whitespace() { ' ' } else { c })
         .collect();
     bounded(&begun, max)
-}
-
-fn is_hidden(c: char) -> bool {
-    // Letters and marks that are drawn as nothing, and so can carry a hidden text. The two variation selectors that
-    // choose between text and picture are part of ordinary emoji. The whole tag block counts, assigned or not.
-    let blank = matches!(
-        c,
-        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}'
-    );
-    blank
-        || matches!(
-            get_general_category(c),
-            GeneralCategory::Control
-                | GeneralCategory::Format
-                | GeneralCategory::LineSeparator
-                | GeneralCategory::ParagraphSeparator
-        )
 }

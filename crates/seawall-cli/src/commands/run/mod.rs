@@ -12,17 +12,18 @@ mod table;
 mod watch;
 
 use std::future::{Future, pending};
-use std::io;
+use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use seawall::config::Reconnect;
-use seawall::host::{Applied, Events, Heard, StartError, Started};
+use seawall::host::{Applied, EventKind, Events, Heard, StartError, Started};
 use seawall::{Host, HostError};
 use tokio::runtime::{Builder, Runtime};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use super::serve::{Front, Wanted};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::RunArgs;
 use crate::failure::{Failure, Status, UsageError};
@@ -44,6 +45,16 @@ pub(crate) fn run(
     settings: &Settings,
     printer: &mut Printer,
 ) -> Result<Status, Failure> {
+    keep(args, settings, printer, None)
+}
+
+/// Keeps the servers up until a signal, and serves clients meanwhile, if that is wanted.
+pub(super) fn keep(
+    args: &RunArgs,
+    settings: &Settings,
+    printer: &mut Printer,
+    wanted: Option<Wanted>,
+) -> Result<Status, Failure> {
     let mut source = Source::new(settings.lookup.clone(), settings.asker);
     let mut watch = Watch::default();
     let servers = ServerSet::of(read(&mut source, &mut watch), settings, printer)?;
@@ -51,47 +62,74 @@ pub(crate) fn run(
         hint_no_servers(printer);
     }
     let runtime = super::built(&mut Builder::new_multi_thread())?;
-    let ended = begin(args, settings, printer, servers, source, watch, &runtime);
+    let begun = Begun {
+        args,
+        servers,
+        source,
+        watch,
+        wanted,
+    };
+    let ended = begin(begun, settings, printer, &runtime);
     // Whatever was not ended is killed here.
     runtime.shutdown_timeout(LAST_THREADS);
     ended.map(|()| Status::Done)
 }
 
-fn begin(
-    args: &RunArgs,
-    settings: &Settings,
-    printer: &mut Printer,
+/// What a run begins with.
+struct Begun<'a> {
+    args: &'a RunArgs,
     servers: ServerSet,
     source: Source,
     watch: Watch,
+    wanted: Option<Wanted>,
+}
+
+fn begin(
+    begun: Begun<'_>,
+    settings: &Settings,
+    printer: &mut Printer,
     runtime: &Runtime,
 ) -> Result<(), Failure> {
     runtime.block_on(async {
-        let mut interrupts = Interrupts::listen().map_err(Failure::Runtime)?;
+        let mut interrupts = Interrupts::listen_but_for_hangups().map_err(Failure::Runtime)?;
         let hangup = Hangup::listen().map_err(Failure::Runtime)?;
-        let alerts = alerts::resolve(args.alert_log.as_deref())?;
-        let host = build(servers, &alerts, printer)?;
-        let board = printer.board();
+        let alerts = alerts::resolve(begun.args.alert_log.as_deref())?;
+        let host = build(begun.servers, &alerts, printer)?;
+        let front = match begun.wanted {
+            Some(wanted) => Some(Front::open(wanted, &host, printer).await?),
+            None => None,
+        };
+        let board = match &front {
+            Some(front) if front.is_stdio() => None,
+            _ => printer.board(),
+        };
         if board.is_none() {
             printer.talk_aside();
         }
-        // Whoever sees the table needs no lines on the same terminal.
-        let feed = match board.is_some() && printer.is_terminal() {
-            true => None,
-            false => Some(Feed::start(Box::new(io::stdout())).map_err(Failure::Runtime)?),
+        // Whoever sees the table needs no lines on the same terminal, and a gateway's stdout is the client's.
+        let lines: Option<Box<dyn Write + Send>> = match (&front, &board) {
+            (Some(_), Some(_)) => None,
+            (Some(_), None) => Some(Box::new(io::stderr())),
+            (None, Some(_)) if printer.is_terminal() => None,
+            (None, _) => Some(Box::new(io::stdout())),
         };
+        let feed = lines
+            .map(Feed::start)
+            .transpose()
+            .map_err(Failure::Runtime)?;
         let run = Run {
             settings,
             printer,
             events: host.events(),
             host,
-            source,
-            watch,
+            source: begun.source,
+            watch: begun.watch,
             hangup,
             feed,
             board,
+            front,
             times: Times::default(),
-            budget: Duration::from_millis(args.budget.into()),
+            budget: Duration::from_millis(begun.args.budget.into()),
         };
         let ended = run.until_ended(&mut interrupts).await;
         if !matches!(ended, Err(Failure::Killed)) {
@@ -138,9 +176,11 @@ struct Run<'r> {
     source: Source,
     watch: Watch,
     hangup: Hangup,
-    /// Lines on stdout, unless the table is there instead.
+    /// Lines, unless the table is there instead: on stdout, or beside a gateway on stderr.
     feed: Option<Feed>,
     board: Option<Board>,
+    /// Where clients are served, if they are.
+    front: Option<Front>,
     times: Times,
     budget: Duration,
 }
@@ -156,6 +196,8 @@ enum Done {
 enum Turn {
     Stop,
     Broken(io::Error),
+    /// The one client is gone.
+    Served,
     Hangup(Meaning),
     Heard(Heard),
     Done(Done),
@@ -169,6 +211,8 @@ enum Ending {
     Output(io::Error),
     /// The host has stopped already.
     NotStarted(StartError),
+    /// What the servers offer cannot be served as it is wanted.
+    Refused(UsageError),
 }
 
 impl Run<'_> {
@@ -180,6 +224,10 @@ impl Run<'_> {
                 Err(Failure::NotStarted(error))
             }
             Ending::Asked => self.stop(interrupts).await,
+            Ending::Refused(error) => {
+                let stopped = self.stop(interrupts).await;
+                stopped.and(Err(error.into()))
+            }
             Ending::Output(error) => {
                 let stopped = self.stop(interrupts).await;
                 // Whoever reads no further wants no more.
@@ -211,6 +259,7 @@ impl Run<'_> {
                 biased;
                 () = interrupts.next() => Turn::Stop,
                 error = broken(&mut self.feed) => Turn::Broken(error),
+                () = served(&mut self.front) => Turn::Served,
                 meaning = self.hangup.next() => Turn::Hangup(meaning),
                 heard = self.events.next() => heard.map_or(Turn::Stop, Turn::Heard),
                 done = finished(&mut work) => Turn::Done(done),
@@ -218,11 +267,22 @@ impl Run<'_> {
             };
             let looks_now = matches!(turn, Turn::Look);
             match turn {
-                Turn::Stop | Turn::Hangup(Meaning::TerminalGone) => return Ending::Asked,
+                Turn::Stop | Turn::Served | Turn::Hangup(Meaning::TerminalGone) => {
+                    return Ending::Asked;
+                }
+                // Clients are served all the same where nobody reads what is told of it.
+                Turn::Broken(_) if self.front.is_some() => self.feed = None,
                 Turn::Broken(error) => return Ending::Output(error),
                 Turn::Hangup(Meaning::Reload) => asked = true,
                 Turn::Heard(heard) => self.heard(heard),
-                Turn::Done(Done::Started(Ok(started))) => self.say(&Line::started(&started)),
+                Turn::Done(Done::Started(Ok(started))) => {
+                    self.say(&Line::started(&started));
+                    if let Some(front) = &mut self.front
+                        && let Err(error) = front.started(self.printer)
+                    {
+                        return Ending::Refused(error);
+                    }
+                }
                 Turn::Done(Done::Started(Err(error))) => return Ending::NotStarted(error),
                 Turn::Done(Done::Applied(applied)) => self.applied(applied),
                 Turn::Look => {}
@@ -240,7 +300,18 @@ impl Run<'_> {
     /// Ends every server within the budget; a signal meanwhile, at once.
     async fn stop(&mut self, interrupts: &mut Interrupts) -> Result<(), Failure> {
         self.say(&Line::stopping());
-        let (host, budget) = (self.host.clone(), self.budget);
+        let until = Instant::now() + self.budget;
+        if let Some(front) = self.front.take() {
+            // Half of the time is the servers'.
+            let closing = front.close(self.budget / 2);
+            tokio::select! {
+                biased;
+                () = interrupts.next() => return Err(Failure::Killed),
+                () = closing => {}
+            }
+        }
+        let host = self.host.clone();
+        let budget = until.saturating_duration_since(Instant::now());
         let mut stop = std::pin::pin!(async move { host.stop(budget).await });
         let mut looks = interval(LOOK);
         let stopped = loop {
@@ -304,6 +375,9 @@ impl Run<'_> {
             Heard::Event(event) => {
                 self.times.heard(&event);
                 self.say(&Line::of(&event));
+                if let (EventKind::Published { .. }, Some(front)) = (&event.kind, &mut self.front) {
+                    front.look(self.printer);
+                }
             }
             Heard::Missed(count) => self.say(&Line::missed(count)),
         }
@@ -349,6 +423,14 @@ impl Run<'_> {
 async fn broken(feed: &mut Option<Feed>) -> io::Error {
     match feed {
         Some(feed) => feed.broken().await,
+        None => pending().await,
+    }
+}
+
+/// Serves clients, if that is wanted, until the only one is gone.
+async fn served(front: &mut Option<Front>) {
+    match front {
+        Some(front) => front.ended().await,
         None => pending().await,
     }
 }

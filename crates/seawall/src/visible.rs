@@ -1,6 +1,7 @@
-//! Characters that a terminal obeys or hides, made visible.
+//! Characters that a reader cannot see, or would see in another order, made visible (BEHAVIOUR G5).
 //!
-//! Whatever a server wrote passes here before it reaches a person (BEHAVIOUR G5). `--json` never does: it is exact.
+//! Whatever a server wrote passes here before it reaches a person, and descriptions before they reach a model. JSON that is
+//! passed on is never changed here: it is exact.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// Where a text will stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// Inside one line: line breaks and tabs are shown as escapes too.
     Line,
     /// On lines of its own: line breaks and tabs do what they do.
@@ -16,7 +17,8 @@ pub(crate) enum Place {
 }
 
 /// The text with every character that a terminal would obey or hide written as `\u{…}`.
-pub(crate) fn visible(text: &str, place: Place) -> Cow<'_, str> {
+#[must_use]
+pub fn visible(text: &str, place: Place) -> Cow<'_, str> {
     if !text.chars().any(|c| must_show(c, place)) {
         return Cow::Borrowed(text);
     }
@@ -32,11 +34,14 @@ pub(crate) fn visible(text: &str, place: Place) -> Cow<'_, str> {
 }
 
 /// How many characters of the text a reader cannot see, or would see in another order.
-pub(crate) fn count_invisible(text: &str) -> usize {
+#[must_use]
+pub fn count_invisible(text: &str) -> usize {
     text.chars().filter(|c| must_show(*c, Place::Block)).count()
 }
 
-fn must_show(c: char, place: Place) -> bool {
+/// Whether a character is written as `\u{…}` there.
+#[must_use]
+pub fn must_show(c: char, place: Place) -> bool {
     if c.is_ascii() {
         return match c {
             '\n' | '\t' => place == Place::Line,

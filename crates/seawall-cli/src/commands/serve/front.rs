@@ -1,0 +1,175 @@
+//! The front that clients come to, and the gateway behind it.
+
+use std::collections::BTreeSet;
+use std::future::{Future, pending};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seawall::Host;
+use seawall_gateway::http::{Access, Endpoint, HttpLimits, listen};
+use seawall_gateway::names::Names;
+use seawall_gateway::stdio::{self, StdioLimits};
+use seawall_gateway::{Gateway, Meeting, Options};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::Wanted;
+use super::input::Input;
+use crate::args::NamesArg;
+use crate::failure::{Failure, UsageError};
+use crate::printer::Printer;
+
+/// How long the last answers may take to be written.
+const LAST_ANSWERS: Duration = Duration::from_millis(250);
+
+/// A gateway that is served.
+pub(crate) struct Front {
+    gateway: Arc<Gateway>,
+    /// `None` once it has ended.
+    serving: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    stop: oneshot::Sender<()>,
+    names: NamesArg,
+    is_stdio: bool,
+    /// Names that were told to be left out.
+    told: BTreeSet<String>,
+}
+
+impl Front {
+    /// Opens it, in front of a host that is not started yet.
+    pub(crate) async fn open(
+        wanted: Wanted,
+        host: &Host,
+        printer: &mut Printer,
+    ) -> Result<Self, Failure> {
+        let mut options = Options::default();
+        options.names = match wanted.names {
+            NamesArg::Scoped => Names::Scoped,
+            NamesArg::Plain => Names::Plain,
+        };
+        let gateway = Arc::new(Gateway::new(host.clone(), options));
+        let (stop, stopped) = oneshot::channel();
+        let serving: Pin<Box<dyn Future<Output = ()>>> = match wanted.http {
+            None => Box::pin(over_stdio(Arc::clone(&gateway), stopped)),
+            Some(address) => {
+                let listener = bind(address).await?;
+                let address = listener.local_addr().map_err(Failure::Runtime)?;
+                printer.talk(&format!("serving at http://{address}/mcp"));
+                Box::pin(over_http(Arc::clone(&gateway), listener, stopped))
+            }
+        };
+        Ok(Self {
+            gateway,
+            serving: Some(serving),
+            stop,
+            names: wanted.names,
+            is_stdio: wanted.http.is_none(),
+            told: BTreeSet::new(),
+        })
+    }
+
+    pub(crate) fn is_stdio(&self) -> bool {
+        self.is_stdio
+    }
+
+    /// Serves, until the client is gone; over HTTP for ever. Told once.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    pub(crate) async fn ended(&mut self) {
+        match &mut self.serving {
+            Some(serving) => serving.await,
+            None => pending().await,
+        }
+        self.serving = None;
+    }
+
+    /// The servers' first connects are through.
+    ///
+    /// # Errors
+    /// Tools have the same plain name.
+    pub(crate) fn started(&mut self, printer: &mut Printer) -> Result<(), UsageError> {
+        let first = self.gateway.meetings().into_iter().next();
+        if let (NamesArg::Plain, Some(Meeting { name, servers, .. })) = (self.names, first) {
+            return Err(UsageError::NamesMeet { name, servers });
+        }
+        self.look(printer);
+        self.gateway.started();
+        Ok(())
+    }
+
+    /// Tells which tools are left out from now on.
+    pub(crate) fn look(&mut self, printer: &mut Printer) {
+        for meeting in self.gateway.meetings() {
+            let servers = meeting.servers.join(", ");
+            if self.told.insert(meeting.name.clone()) {
+                printer.warning(&format!(
+                    "tools that would all be named {:?} are left out (of {servers})",
+                    meeting.name
+                ));
+            }
+        }
+    }
+
+    /// Ends: begins nothing new, lets what is under way end within `budget`, and closes.
+    pub(crate) async fn close(self, budget: Duration) {
+        let until = Instant::now() + budget;
+        let Some(mut serving) = self.serving else {
+            return;
+        };
+        tokio::select! {
+            _ = self.gateway.drain(budget) => {}
+            () = &mut serving => return,
+        }
+        // If nobody listens any more, it has ended.
+        let _ = self.stop.send(());
+        let until = until.max(Instant::now() + LAST_ANSWERS * 2);
+        let _ = timeout_at(until, serving).await;
+    }
+}
+
+async fn over_stdio(gateway: Arc<Gateway>, stop: oneshot::Receiver<()>) {
+    let input = Input {
+        input: tokio::io::stdin(),
+        stop,
+    };
+    let limits = StdioLimits::default();
+    let serving = stdio::serve(Arc::clone(&gateway), input, tokio::io::stdout(), limits);
+    tokio::select! {
+        _ = serving => {}
+        () = gateway.announce() => {}
+    }
+}
+
+async fn over_http(gateway: Arc<Gateway>, listener: TcpListener, stop: oneshot::Receiver<()>) {
+    let limits = HttpLimits::default();
+    let endpoint = Endpoint::new(Arc::clone(&gateway), Access::loopback(), limits.clone());
+    let handler = {
+        let endpoint = endpoint.clone();
+        move |request| {
+            let endpoint = endpoint.clone();
+            async move { endpoint.handle(request).await }
+        }
+    };
+    let stopped = async {
+        let _ = stop.await;
+        // The last answers are on their way to their streams, which end with the sessions.
+        sleep(LAST_ANSWERS).await;
+        endpoint.close();
+    };
+    tokio::select! {
+        () = listen(listener, &limits, handler, stopped) => {}
+        () = gateway.announce() => {}
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    if !address.ip().to_canonical().is_loopback() {
+        return Err(UsageError::ServeAddress { address }.into());
+    }
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| UsageError::ServeBind { address, source }.into())
+}

@@ -1,0 +1,47 @@
+//! `seawall serve`: the servers kept up as `run` does, and their tools offered to MCP clients.
+//!
+//! **Invariant:** over stdio stdout carries protocol and nothing else; all talk is on stderr.
+
+mod front;
+mod input;
+
+use std::net::SocketAddr;
+
+use super::run::keep;
+use crate::args::{NamesArg, ServeArgs};
+use crate::asker::Asker;
+use crate::failure::{Failure, Status};
+use crate::printer::Printer;
+use crate::settings::Settings;
+
+pub(super) use front::Front;
+
+/// How clients come to the gateway.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// Where it listens; without one, over stdio.
+    pub(super) http: Option<SocketAddr>,
+    pub(super) names: NamesArg,
+}
+
+pub(crate) fn run(
+    args: &ServeArgs,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let wanted = Wanted {
+        http: args.http,
+        names: args.names,
+    };
+    let mut settings = settings.clone();
+    if args.http.is_none() {
+        // stdin is the client's.
+        settings.asker = Asker::Nobody;
+    }
+    let ended = keep(&args.keep, &settings, printer, Some(wanted));
+    // A failure is talk here, also with --json.
+    Ok(ended.unwrap_or_else(|failure| {
+        failure.tell(printer);
+        failure.status()
+    }))
+}

@@ -1,0 +1,233 @@
+//! The gateway: one server that offers the tools of all servers of a [`Host`] (G1).
+//!
+//! **Invariant:** it is a caller of the host and nothing more.
+//! **Invariant:** no lock is held across an await; whatever waits for a client ends with that client's request.
+
+mod changes;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use seawall::Host;
+use seawall_proto::Json;
+use seawall_proto::mcp::catalog::HeaderParams;
+use seawall_proto::server::{Offer, RequestMeta};
+use serde_json::json;
+use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError, watch};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::names::Names;
+use crate::service::{Answer, Exchange, Request, Service, Session};
+use crate::tools::{self, Meeting, Offered};
+use changes::Told;
+
+/// How long a list or a call waits for the servers' first connects. Fixed: clients give up soon after.
+const FIRST_CONNECTS: Duration = Duration::from_secs(10);
+/// Open subscriptions of all clients. Fixed.
+const MAX_LISTENERS: usize = 1_024;
+
+/// How a gateway behaves.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// How tools are named. Default: `server__tool`.
+    pub names: Names,
+    /// Calls of all clients under way at once; one more is refused. Default: 1 024.
+    pub max_calls: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            names: Names::default(),
+            max_calls: 1_024,
+        }
+    }
+}
+
+/// Where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The servers are being connected for the first time.
+    Starting,
+    Serving,
+    /// Nothing new is begun.
+    Ending,
+}
+
+/// A gateway in front of a host. Serve it on a front: [`stdio::serve`](crate::stdio::serve), or an
+/// [`Endpoint`](crate::http::Endpoint).
+pub struct Gateway {
+    host: Host,
+    options: Options,
+    server_info: Json,
+    capabilities: Json,
+    stage: watch::Sender<Stage>,
+    calls: Semaphore,
+    listeners: Semaphore,
+    /// What the newest snapshot offers, by its number.
+    offered: Mutex<Option<(u64, Arc<Offered>)>>,
+    told: Told,
+}
+
+impl Gateway {
+    /// A gateway that waits for [`started`](Self::started) before it lists or calls anything.
+    #[must_use]
+    pub fn new(host: Host, options: Options) -> Self {
+        let part =
+            |value: serde_json::Value| Json::of(&value).unwrap_or_else(|_| Json::empty_object());
+        Self {
+            host,
+            server_info: part(json!({"name": "seawall", "version": env!("CARGO_PKG_VERSION")})),
+            capabilities: part(json!({"tools": {"listChanged": true}})),
+            stage: watch::Sender::new(Stage::Starting),
+            calls: Semaphore::new(options.max_calls.min(Semaphore::MAX_PERMITS)),
+            listeners: Semaphore::new(MAX_LISTENERS),
+            offered: Mutex::default(),
+            told: Told::default(),
+            options,
+        }
+    }
+
+    /// The servers' first connects are through: what waited for them goes on.
+    pub fn started(&self) {
+        self.stage.send_if_modified(|stage| {
+            let starting = *stage == Stage::Starting;
+            if starting {
+                *stage = Stage::Serving;
+            }
+            starting
+        });
+    }
+
+    /// Tells clients of revisions with sessions whenever the list changes, for as long as it is polled. Others subscribe by
+    /// themselves.
+    pub async fn announce(&self) {
+        changes::announce(self).await;
+    }
+
+    /// Ends: new calls are refused, subscriptions end, and calls under way may end within `budget`. Whether all did.
+    ///
+    /// # Cancel safety
+    /// What was begun stays so.
+    pub async fn drain(&self, budget: Duration) -> bool {
+        self.stage.send_replace(Stage::Ending);
+        let until = Instant::now() + budget;
+        let all = u32::try_from(self.options.max_calls).unwrap_or(u32::MAX);
+        timeout_at(until, self.calls.acquire_many(all))
+            .await
+            .is_ok()
+    }
+
+    /// Tools that are not offered, since several have one name.
+    #[must_use]
+    pub fn meetings(&self) -> Vec<Meeting> {
+        self.offered().meetings().to_vec()
+    }
+
+    /// What is offered at this moment.
+    fn offered(&self) -> Arc<Offered> {
+        let snapshot = self.host.tools();
+        let known = |offered: &Option<(u64, Arc<Offered>)>| match offered {
+            Some((number, offered)) if *number == snapshot.number() => Some(Arc::clone(offered)),
+            _ => None,
+        };
+        if let Some(offered) = known(&self.offered.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return offered;
+        }
+        let made = Arc::new(Offered::of(&snapshot, self.options.names));
+        let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
+        if offered
+            .as_ref()
+            .is_none_or(|(number, _)| *number < snapshot.number())
+        {
+            *offered = Some((snapshot.number(), Arc::clone(&made)));
+        }
+        made
+    }
+
+    /// Room for one more call.
+    fn begin_call(&self) -> Result<SemaphorePermit<'_>, &'static str> {
+        if *self.stage.borrow() == Stage::Ending {
+            return Err("the gateway is ending");
+        }
+        self.calls.try_acquire().map_err(|error| match error {
+            TryAcquireError::Closed => "the gateway is ending",
+            TryAcquireError::NoPermits => "too many calls are under way through the gateway",
+        })
+    }
+
+    /// Waits for the servers' first connects, for a while.
+    async fn begun(&self) {
+        let mut stage = self.stage.subscribe();
+        let begun = stage.wait_for(|stage| *stage != Stage::Starting);
+        // Past it the list is what it is; the client is told when it changes.
+        let _ = timeout(FIRST_CONNECTS, begun).await;
+    }
+
+    fn list(&self, request: &Request) -> Answer {
+        let cursor = request
+            .params
+            .as_ref()
+            .and_then(|params| params.member("cursor"));
+        let page = self.offered().page(cursor.as_ref())?;
+        let text = if request.meta.revision.is_legacy() {
+            format!("{{{page}}}")
+        } else {
+            format!(
+                "{{\"resultType\":\"complete\",{page},\"ttlMs\":0,\"cacheScope\":\"private\",\
+                 \"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{}}}}}",
+                self.server_info.as_str()
+            )
+        };
+        Json::check(text).map_err(|_| tools::internal())
+    }
+}
+
+impl Service for Gateway {
+    fn offer(&self, _meta: &RequestMeta) -> Offer {
+        Offer {
+            capabilities: self.capabilities.clone(),
+            server_info: self.server_info.clone(),
+            instructions: None,
+        }
+    }
+
+    async fn serve(self: Arc<Self>, request: Request, exchange: Exchange) -> Answer {
+        let is_legacy = request.meta.revision.is_legacy();
+        match request.method.as_str() {
+            "tools/list" => {
+                self.begun().await;
+                self.list(&request)
+            }
+            "tools/call" => {
+                self.begun().await;
+                let _permit = self.begin_call().map_err(tools::not_taken)?;
+                let (offered, params) = (self.offered(), request.params.as_ref());
+                tools::call(&self.host, &offered, params, &request.meta, &exchange).await
+            }
+            "subscriptions/listen" if !is_legacy => {
+                changes::listen(&self, &request, &exchange).await
+            }
+            _ => Err(tools::method_not_found()),
+        }
+    }
+
+    fn header_params(&self, tool: &str) -> Option<HeaderParams> {
+        self.offered().header_params(tool)
+    }
+
+    fn opened(&self, session: &Session) {
+        self.told.add(session);
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway")
+            .field("host", &self.host)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

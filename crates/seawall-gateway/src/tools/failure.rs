@@ -1,0 +1,75 @@
+//! What a client is told of a call that failed.
+//!
+//! **Invariant:** the text is Seawall's own, and so is everything in `data`.
+
+use seawall::{ErrorCode, Outcome};
+use seawall_proto::Json;
+use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
+use serde_json::{Value, json};
+
+/// Codes of JSON-RPC and of MCP itself: said by a server behind the gateway they would be taken for the gateway's own.
+const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
+const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32_768..=-32_100;
+
+/// The error of a call that failed: the server's own code where it has one that is of the tool's making, Seawall's text, and
+/// in `data` Seawall's code and what became of the call.
+pub(super) fn of_call(error: &seawall::Error) -> ErrorObject {
+    let theirs = error.json_rpc_code();
+    let code = match (error.code(), theirs) {
+        (ErrorCode::ToolNotFound, _) => INVALID_PARAMS,
+        (_, Some(INVALID_PARAMS)) => INVALID_PARAMS,
+        (_, Some(code)) if !OURS.contains(&code) && !OF_JSON_RPC.contains(&code) => code,
+        _ => INTERNAL_ERROR,
+    };
+    let mut data = data(error.code(), error.outcome());
+    if !error.server().is_empty() {
+        data["server"] = json!(error.server());
+    }
+    if let Some(code) = theirs {
+        data["jsonRpcCode"] = json!(code);
+    }
+    if let Some(status) = error.http_status() {
+        data["httpStatus"] = json!(status);
+    }
+    let mut message = error.to_string();
+    if error.outcome() == Outcome::NoResponse && !message.contains("verify") {
+        message.push_str("; it may have been carried out: verify state before retrying");
+    }
+    with_data(code, message, &data)
+}
+
+/// -32602: no such tool. Its name is the client's text, and not repeated.
+pub(super) fn unknown_tool() -> ErrorObject {
+    let data = data(ErrorCode::ToolNotFound, Outcome::NotSent);
+    let message = "Unknown tool: no connected server offers one of this name; nothing was sent";
+    with_data(INVALID_PARAMS, message.to_owned(), &data)
+}
+
+/// The gateway itself cannot take the call.
+pub(crate) fn not_taken(why: &str) -> ErrorObject {
+    let data = data(ErrorCode::ConnectionClosed, Outcome::NotSent);
+    with_data(INTERNAL_ERROR, format!("{why}; nothing was sent"), &data)
+}
+
+/// -32602.
+pub(crate) fn invalid(what: &str) -> ErrorObject {
+    ErrorObject::new(INVALID_PARAMS, format!("Invalid params: {what}"), None)
+}
+
+/// -32601.
+pub(crate) fn method_not_found() -> ErrorObject {
+    ErrorObject::new(METHOD_NOT_FOUND, "Method not found", None)
+}
+
+/// -32603.
+pub(crate) fn internal() -> ErrorObject {
+    ErrorObject::new(INTERNAL_ERROR, "Internal error", None)
+}
+
+fn data(code: ErrorCode, outcome: Outcome) -> Value {
+    json!({"code": code.as_str(), "outcome": outcome.as_str()})
+}
+
+fn with_data(code: i64, message: String, data: &Value) -> ErrorObject {
+    ErrorObject::new(code, message, Json::of(data).ok())
+}

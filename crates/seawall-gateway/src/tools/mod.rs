@@ -1,0 +1,17 @@
+//! The tools of all servers, as clients list and call them.
+//!
+//! An entry is the server's own JSON with another name, and with what is hidden in its description and its titles made
+//! visible; a result is the server's own bytes.
+
+mod call;
+mod entry;
+mod failure;
+mod offered;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use call::call;
+pub(crate) use failure::{internal, method_not_found, not_taken};
+pub use offered::Meeting;
+pub(crate) use offered::Offered;
