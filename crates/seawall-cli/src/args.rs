@@ -338,6 +338,9 @@ pub(crate) struct ServeArgs {
     /// How tools are named
     #[arg(long, value_enum, default_value_t = NamesArg::Scoped)]
     pub(crate) names: NamesArg,
+    /// What clients see of a server's error text
+    #[arg(long, value_enum, default_value_t = RemoteErrorsArg::Redacted)]
+    pub(crate) remote_errors: RemoteErrorsArg,
     #[command(flatten)]
     pub(crate) keep: RunArgs,
 }
@@ -348,6 +351,14 @@ pub(crate) enum NamesArg {
     Scoped,
     /// The tools' own names; refused if two servers have the same
     Plain,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RemoteErrorsArg {
+    /// The text, with secrets taken out, bounded
+    Redacted,
+    /// The code alone
+    Withheld,
 }
 
 /// `ADDR:PORT`, or `localhost:PORT`.

@@ -24,7 +24,7 @@ mod tools;
 pub use gateway::{Gateway, Options};
 pub use service::{Answer, AskError, Exchange, Request, Service, Session, SessionId};
 #[cfg(feature = "host")]
-pub use tools::Meeting;
+pub use tools::{Meeting, RemoteErrors};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusal};
 use seawall_proto::{ErrorCode, Outcome};
 
+use crate::events::Hidden;
 use crate::flows::ProjectError;
 use crate::policy::Capability;
 use crate::transport::stdio::{NotReaped, SpawnError};
@@ -19,6 +20,7 @@ use crate::web::HttpClientError;
 pub struct Error {
     server: Arc<str>,
     kind: Arc<ErrorKind>,
+    told: Option<Arc<Hidden>>,
 }
 
 /// What failed.
@@ -80,7 +82,21 @@ impl Error {
         Self {
             server: Arc::clone(server),
             kind: Arc::new(kind),
+            told: None,
         }
+    }
+
+    /// With what the server said of it.
+    pub(crate) fn telling(mut self, told: Hidden) -> Self {
+        self.told = Some(Arc::new(told));
+        self
+    }
+
+    /// What the server said, where it refused a call with an error: redacted and bounded, and remote text all the same. It
+    /// is in no text of this error.
+    #[must_use]
+    pub fn remote_message(&self) -> Option<&Hidden> {
+        self.told.as_deref()
     }
 
     /// The server's id.

@@ -108,7 +108,15 @@ const LIBRARY: Layers = Layers {
         ),
         (
             "error",
-            &["config", "flows", "policy", "results", "transport", "web"],
+            &[
+                "config",
+                "events",
+                "flows",
+                "policy",
+                "results",
+                "transport",
+                "web",
+            ],
         ),
         ("events", &["redact"]),
         ("flows", &["config", "policy"]),

@@ -4,6 +4,8 @@
 //! **Invariant:** no lock is held across an await; whatever waits for a client ends with that client's request.
 
 mod changes;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +21,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::names::Names;
 use crate::service::{Answer, Exchange, Request, Service, Session};
-use crate::tools::{self, Meeting, Offered};
+use crate::tools::{self, Meeting, Offered, RemoteErrors};
 use changes::Told;
 
 /// How long a list or a call waits for the servers' first connects. Fixed: clients give up soon after.
@@ -33,6 +35,8 @@ const MAX_LISTENERS: usize = 1_024;
 pub struct Options {
     /// How tools are named. Default: `server__tool`.
     pub names: Names,
+    /// What clients see of servers' error texts. Default: the text, redacted.
+    pub remote_errors: RemoteErrors,
     /// Calls of all clients under way at once; one more is refused. Default: 1 024.
     pub max_calls: usize,
 }
@@ -41,6 +45,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             names: Names::default(),
+            remote_errors: RemoteErrors::default(),
             max_calls: 1_024,
         }
     }
@@ -205,7 +210,9 @@ impl Service for Gateway {
                 self.begun().await;
                 let _permit = self.begin_call().map_err(tools::not_taken)?;
                 let (offered, params) = (self.offered(), request.params.as_ref());
-                tools::call(&self.host, &offered, params, &request.meta, &exchange).await
+                let ended =
+                    tools::call(&self.host, &offered, params, &request.meta, &exchange).await;
+                ended.map_err(|failed| failed.into_error(self.options.remote_errors))
             }
             "subscriptions/listen" if !is_legacy => {
                 changes::listen(&self, &request, &exchange).await

@@ -11,9 +11,9 @@ use seawall_proto::server::RequestMeta;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::failure::{invalid, of_call, unknown_tool};
+use super::failure::{Failed, invalid, unknown_tool};
 use super::offered::Offered;
-use crate::service::{Answer, Exchange};
+use crate::service::Exchange;
 
 /// Answers `tools/call`, by what is offered at this moment.
 pub(crate) async fn call(
@@ -22,21 +22,21 @@ pub(crate) async fn call(
     params: Option<&Json>,
     meta: &RequestMeta,
     exchange: &Exchange,
-) -> Answer {
+) -> Result<Json, Failed> {
     let name = params.and_then(|params| params.member("name"));
     let name = name.as_ref().and_then(Json::string);
     let name = name.ok_or_else(|| invalid("tools/call has no name"))?;
     let arguments = match params.and_then(|params| params.member("arguments")) {
         None => Arguments::none(),
         Some(arguments) if arguments.kind() == Kind::Object => Arguments::from(arguments),
-        Some(_) => return Err(invalid("the arguments are not an object")),
+        Some(_) => return Err(invalid("the arguments are not an object").into()),
     };
     let flow = offered.flow(&name).ok_or_else(unknown_tool)?;
     let result = match &meta.progress_token {
         None => host.call(flow.name(), arguments).await,
         Some(token) => telling(host, flow, arguments, token, exchange).await,
     };
-    let result = result.map_err(|error| of_call(&error))?;
+    let result = result.map_err(Failed::Host)?;
     Ok(for_era(result.raw(), meta))
 }
 

@@ -1,7 +1,9 @@
 //! What a client is told of a call that failed.
 //!
-//! **Invariant:** the text is Seawall's own, and so is everything in `data`.
+//! **Invariant:** the text is Seawall's own, but for what follows `; it said: `, which the host redacted; everything in `data`
+//! is Seawall's.
 
+use seawall::visible::{Place, visible};
 use seawall::{ErrorCode, Outcome};
 use seawall_proto::Json;
 use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
@@ -11,9 +13,44 @@ use serde_json::{Value, json};
 const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
 const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32_768..=-32_100;
 
+/// What clients see of a server's error text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum RemoteErrors {
+    /// The text, after redaction and bounding, with what is hidden in it made visible. The default.
+    #[default]
+    Redacted,
+    /// Nothing: the code alone.
+    Withheld,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// It was not made.
+    Refused(ErrorObject),
+    /// The host's.
+    Host(seawall::Error),
+}
+
+impl Failed {
+    pub(crate) fn into_error(self, remote: RemoteErrors) -> ErrorObject {
+        match self {
+            Self::Refused(error) => error,
+            Self::Host(error) => of_call(&error, remote),
+        }
+    }
+}
+
+impl From<ErrorObject> for Failed {
+    fn from(error: ErrorObject) -> Self {
+        Self::Refused(error)
+    }
+}
+
 /// The error of a call that failed: the server's own code where it has one that is of the tool's making, Seawall's text, and
 /// in `data` Seawall's code and what became of the call.
-pub(super) fn of_call(error: &seawall::Error) -> ErrorObject {
+fn of_call(error: &seawall::Error, remote: RemoteErrors) -> ErrorObject {
     let theirs = error.json_rpc_code();
     let code = match (error.code(), theirs) {
         (ErrorCode::ToolNotFound, _) => INVALID_PARAMS,
@@ -34,6 +71,12 @@ pub(super) fn of_call(error: &seawall::Error) -> ErrorObject {
     let mut message = error.to_string();
     if error.outcome() == Outcome::NoResponse && !message.contains("verify") {
         message.push_str("; it may have been carried out: verify state before retrying");
+    }
+    if let (RemoteErrors::Redacted, Some(told)) = (remote, error.remote_message())
+        && !told.is_empty()
+    {
+        message.push_str("; it said: ");
+        message.push_str(&visible(told.reveal(), Place::Block));
     }
     with_data(code, message, &data)
 }

@@ -12,6 +12,7 @@ mod offered;
 mod tests;
 
 pub(crate) use call::call;
+pub use failure::RemoteErrors;
 pub(crate) use failure::{internal, method_not_found, not_taken};
 pub use offered::Meeting;
 pub(crate) use offered::Offered;

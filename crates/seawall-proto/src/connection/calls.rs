@@ -9,7 +9,7 @@ use super::ledger::{Abandoned, CallId, Kept, Leg, Pending, Progress, Subject};
 use super::left::Left;
 use super::outbox::{ENTRY_OVERHEAD_BYTES, Purpose};
 use super::request::{Continuation, Request};
-use super::{Binding, CallError, Connection, Event, Stage, Time, wire};
+use super::{Binding, CallError, Connection, Event, RemoteText, Stage, Time, wire};
 use crate::framing::Kind;
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Reply};
@@ -292,6 +292,7 @@ impl Connection {
                     Subject::Tool => CallError::Refused {
                         code,
                         tool_not_found: error.says_tool_not_found(),
+                        told: RemoteText::new(&error.message),
                     },
                     Subject::Other | Subject::Aside => CallError::RequestRefused { code },
                 };

@@ -1,11 +1,34 @@
 //! Why a call fails: data in variants, one mapping to codes. Display texts are written here.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{CloseReason, ExchangeFault, Obstacle};
 use crate::limits::MAX_JSON_DEPTH;
 use crate::mcp::{InputMethod, ResultFault};
 use crate::outcome::{ErrorCode, Outcome};
+
+/// A peer's text, as it came: neither redacted nor cut, and no part of any text of ours. Debug hides it.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct RemoteText(Arc<str>);
+
+impl RemoteText {
+    pub(super) fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for RemoteText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[hidden]")
+    }
+}
 
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -58,6 +81,8 @@ pub enum CallError {
         code: i64,
         /// Whether it says that it has no such tool.
         tool_not_found: bool,
+        /// What it says.
+        told: RemoteText,
     },
     /// The server answered a request that is no tool call with an error.
     #[error("it refused the request with JSON-RPC error {code}")]
@@ -170,6 +195,15 @@ fn refusal(tool_not_found: &bool) -> &'static str {
 }
 
 impl CallError {
+    /// The same, without what the server said.
+    #[must_use]
+    pub fn without_text(mut self) -> Self {
+        if let Self::Refused { told, .. } = &mut self {
+            *told = RemoteText::default();
+        }
+        self
+    }
+
     /// What became of the request (O2).
     #[must_use]
     pub fn outcome(&self) -> Outcome {

@@ -50,7 +50,7 @@ mod tests;
 pub use calls::Bound;
 pub use close::{CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step};
 pub use config::{Binding, ClientConfig, Era, ToolsNeed};
-pub use error::{BetweenLegs, CallError, Unfinished};
+pub use error::{BetweenLegs, CallError, RemoteText, Unfinished};
 pub use event::{Event, Session};
 pub use exchange::{ExchangeFault, Order, Transmit, TransmitKind};
 pub use handover::Handover;

@@ -156,7 +156,7 @@ impl Call {
 
     /// The last checks of a result.
     fn end(&self, reply: Result<Reply, CallError>) -> Result<ToolResult, Error> {
-        let failed = |error| self.client.error(ErrorKind::Call(error));
+        let failed = |error| self.client.call_error(error);
         let result = reply
             .and_then(|reply| ToolResult::from_reply(reply).map_err(CallError::Unusable))
             .map_err(failed)?;

@@ -304,7 +304,7 @@ impl ClientBuilder {
         let watch = Watch::new(
             Arc::clone(&server),
             self.observer.clone(),
-            secrets,
+            secrets.clone(),
             limits.max_stderr_bytes,
         );
         let stderr = watch.counted();
@@ -374,6 +374,7 @@ impl ClientBuilder {
                 tasks: Mutex::new(tasks),
                 session,
                 stderr,
+                secrets: Mutex::new(secrets),
             }),
             offer: Arc::new(offer),
         };

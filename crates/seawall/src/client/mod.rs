@@ -49,6 +49,7 @@ use crate::results::OutputValidator;
 use crate::transport::stdio::NotReaped;
 use link::Tree;
 use offer::Offer;
+use secrets::Secrets;
 use shared::Shared;
 use watch::StderrCount;
 
@@ -75,6 +76,8 @@ struct Handle {
     tasks: Mutex<JoinSet<()>>,
     session: Arc<Session>,
     stderr: Arc<StderrCount>,
+    /// What is taken out of the server's text before it goes into an error. Locked for moments.
+    secrets: Mutex<Secrets>,
 }
 
 impl Client {
@@ -227,6 +230,20 @@ impl Client {
 
     fn error(&self, kind: ErrorKind) -> Error {
         Error::new(&self.handle.server, kind)
+    }
+
+    /// The error of a call, with what the server said of it, redacted and then cut (R2).
+    fn call_error(&self, error: CallError) -> Error {
+        let CallError::Refused { told, .. } = &error else {
+            return self.error(ErrorKind::Call(error));
+        };
+        let shown = {
+            let secrets = &self.handle.secrets;
+            let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+            crate::events::shown_message(told.reveal(), secrets.redactor())
+        };
+        self.error(ErrorKind::Call(error.without_text()))
+            .telling(shown)
     }
 
     /// The validator of a flow's output, if the tool declares a schema.

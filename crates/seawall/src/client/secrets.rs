@@ -7,6 +7,7 @@ use crate::redact::{Redactor, RedactorBuilder};
 use crate::web::Authorize;
 
 /// The secrets of one connection: those of its entry, and whatever a login gives later.
+#[derive(Clone)]
 pub(super) struct Secrets {
     entry: RedactorBuilder,
     login: Option<Arc<dyn Authorize>>,

@@ -183,6 +183,12 @@ impl Diagnostic {
     }
 }
 
+/// What a server says of an error, redacted.
+#[must_use]
+pub(crate) fn shown_message(text: &str, redactor: &Redactor) -> Hidden {
+    Hidden::new(cut(&redactor.redact(text), MAX_MESSAGE_CHARS))
+}
+
 /// The first so many characters of a text that was redacted.
 fn cut(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()

@@ -11,14 +11,14 @@ use seawall::Host;
 use seawall_gateway::http::{Access, Endpoint, HttpLimits, listen};
 use seawall_gateway::names::Names;
 use seawall_gateway::stdio::{self, StdioLimits};
-use seawall_gateway::{Gateway, Meeting, Options};
+use seawall_gateway::{Gateway, Meeting, Options, RemoteErrors};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Wanted;
 use super::input::Input;
-use crate::args::NamesArg;
+use crate::args::{NamesArg, RemoteErrorsArg};
 use crate::failure::{Failure, UsageError};
 use crate::printer::Printer;
 
@@ -48,6 +48,10 @@ impl Front {
         options.names = match wanted.names {
             NamesArg::Scoped => Names::Scoped,
             NamesArg::Plain => Names::Plain,
+        };
+        options.remote_errors = match wanted.remote_errors {
+            RemoteErrorsArg::Redacted => RemoteErrors::Redacted,
+            RemoteErrorsArg::Withheld => RemoteErrors::Withheld,
         };
         let gateway = Arc::new(Gateway::new(host.clone(), options));
         let (stop, stopped) = oneshot::channel();

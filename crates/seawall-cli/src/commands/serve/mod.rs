@@ -8,7 +8,7 @@ mod input;
 use std::net::SocketAddr;
 
 use super::run::keep;
-use crate::args::{NamesArg, ServeArgs};
+use crate::args::{NamesArg, RemoteErrorsArg, ServeArgs};
 use crate::asker::Asker;
 use crate::failure::{Failure, Status};
 use crate::printer::Printer;
@@ -22,6 +22,7 @@ pub(super) struct Wanted {
     /// Where it listens; without one, over stdio.
     pub(super) http: Option<SocketAddr>,
     pub(super) names: NamesArg,
+    pub(super) remote_errors: RemoteErrorsArg,
 }
 
 pub(crate) fn run(
@@ -32,6 +33,7 @@ pub(crate) fn run(
     let wanted = Wanted {
         http: args.http,
         names: args.names,
+        remote_errors: args.remote_errors,
     };
     let mut settings = settings.clone();
     if args.http.is_none() {

@@ -141,7 +141,8 @@ fn a_refusal_tells_code_and_outcome() {
             .calls_of("own", rule(7))
             .calls_of("reserved", rule(-32_022)),
     );
-    let mut raw = Raw::start(&Config::scripted(&server), &[]);
+    let more = ["--remote-errors", "withheld"];
+    let mut raw = Raw::start(&Config::scripted(&server), &more);
     let error = raw.call("s__own", &json!({}))["error"].clone();
     let data = json!({"code": "tool_failed", "outcome": "error_response", "server": "s", "jsonRpcCode": 7});
     assert_eq!((&error["code"], &error["data"]), (&json!(7), &data));
@@ -194,4 +195,22 @@ fn a_death_in_a_call_is_no_response() {
     );
     // Its tools go with it (H5).
     assert!(wait_until(LONG, || raw.names().is_empty()));
+}
+
+/// R1, R2: what a server says of an error is told by default, with its secrets taken out and what is hidden in it shown.
+#[test]
+fn a_refusal_tells_the_servers_words_redacted() {
+    let secret = "s3cret-0123456789";
+    let error = format!(
+        r#"{{"code":7,"message":"no \u200b{secret} {}"}}"#,
+        "x".repeat(9_000)
+    );
+    let server = Script::new().serve(Serve::new().tools(["t"]).calls(CallRule::Error(error)));
+    let config = Config::scripted_with(&server, &json!({"env": {"API_TOKEN": secret}}));
+    let mut raw = Raw::start(&config, &[]);
+    let error = raw.call("s__t", &json!({}))["error"].clone();
+    let message = error["message"].as_str().expect("a message");
+    assert!(message.contains("; it said: no \\u{200b}"), "{message}");
+    assert!(!message.contains(secret), "{message}");
+    assert!(message.len() < 3_000, "{}", message.len());
 }

@@ -115,3 +115,33 @@ async fn both_eras_at_once() {
     };
     assert_eq!(content(by_old), content(by_new));
 }
+
+/// G2: a list too long for one frame comes in pages, whole and in the servers' order; a cursor that there is none of is refused.
+#[tokio::test]
+async fn a_long_list_comes_in_pages() {
+    let tool = |name: &str| {
+        let text = "x".repeat(55_000);
+        format!(r#"{{"name":"{name}","description":"{text}","inputSchema":{{"type":"object"}}}}"#)
+    };
+    let ids: Vec<String> = (10..26).map(|number| format!("s{number}")).collect();
+    let script = Script::new().serve(Serve::new().page([tool("b"), tool("a")]));
+    // A long script is in a file, which goes with this.
+    let server = script.server();
+    let entry = server.entry();
+    let entries: Vec<_> = ids.iter().map(|id| (&**id, entry.clone())).collect();
+    let config = Config::of(&entries);
+    for way in WAYS {
+        let (client, _served) = client(&config, way).await;
+        let tools = client.catalog().tools();
+        let names: Vec<&str> = tools.iter().map(seawall::Tool::name).collect();
+        let expected: Vec<String> = ids
+            .iter()
+            .flat_map(|id| [format!("{id}__b"), format!("{id}__a")])
+            .collect();
+        assert_eq!(names, expected, "{way:?}");
+        assert_eq!(client.catalog().pages(), 3);
+    }
+    let mut raw = Raw::start(&config, &[]);
+    let refused = raw.ask("tools/list", &json!({"cursor": "s10__c"}));
+    assert_eq!(refused["error"]["code"], -32_602);
+}

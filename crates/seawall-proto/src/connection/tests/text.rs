@@ -95,6 +95,7 @@ fn each_failure_of_a_call_has_its_class_and_outcome() {
     let refused = |tool_not_found| CallError::Refused {
         code: -32602,
         tool_not_found,
+        told: crate::connection::RemoteText::default(),
     };
     for (error, code, outcome) in [
         (CallError::UnknownTool, ErrorCode::ToolNotFound, NotSent),
