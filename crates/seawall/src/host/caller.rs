@@ -13,9 +13,9 @@ use crate::policy::Envelope;
 /// One run of a caller of a host: what it may call, and its calls to one server one after the other. Clones share the run.
 ///
 /// A flow is called only if the envelope covers every capability that it declares. Where the declaration says
-/// [`OnConflict::Serialize`], which it does unless the server's entry says `"onConflict": "allow"`, a call waits until
-/// every earlier one of the run to the same server has ended; the wait counts against its deadline. Earlier is what was
-/// polled first. Another server, and another run, are never waited for.
+/// [`OnConflict::Serialize`](crate::policy::OnConflict::Serialize), which it does unless the server's entry says
+/// `"onConflict": "allow"`, a call waits until every earlier one of the run to the same server has ended; the wait counts
+/// against its deadline. Earlier is what was polled first. Another server, and another run, are never waited for.
 ///
 /// A call has ended when its future has, or was dropped. What was abandoned after it was sent may still be carried out
 /// while the next call runs: nobody can know. A call that is polled once and then neither polled nor dropped holds up the
