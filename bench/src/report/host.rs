@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::machine::Machine;
 use super::stats::Spread;
-use super::table::ABSENT;
+use super::table::{ABSENT, ratio_or_absent};
 use crate::plan::Kind;
 use crate::scale::{CALLS, SERVERS, Scaled, Scene, TOOLS};
 
@@ -143,14 +143,7 @@ pub(crate) fn host(scaled: &Scaled, machine: &Machine) -> String {
             }
             (Some(_), None) => "not measured".to_owned(),
         };
-        let ratio = ratio.map_or_else(
-            || ABSENT.to_owned(),
-            |Spread {
-                 median,
-                 least,
-                 most,
-             }| format!("**{median:.2}** ({least:.2}–{most:.2})"),
-        );
+        let ratio = ratio_or_absent(ratio);
         // Writing to a String does not fail.
         let _ = writeln!(
             page,

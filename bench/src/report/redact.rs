@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::machine::Machine;
 use super::stats::Spread;
-use super::table::ABSENT;
+use super::table::{ABSENT, ratio_or_absent};
 use crate::redact::{Secrets, Speeds};
 
 /// The least that redaction shall do in a second, or this part of a plain search.
@@ -35,14 +35,7 @@ pub(crate) fn redact(results: &[(Secrets, Vec<Speeds>)], machine: &Machine) -> S
             secrets.name(),
             speed(redaction),
             speed(of(|speeds| speeds.plain)),
-            ratio.map_or_else(
-                || ABSENT.to_owned(),
-                |Spread {
-                     median,
-                     least,
-                     most,
-                 }| format!("**{median:.2}** ({least:.2}–{most:.2})"),
-            ),
+            ratio_or_absent(ratio),
         );
     }
     page

@@ -35,11 +35,7 @@ pub(super) fn row(
     }
     for kind in [Kind::Seawall, Kind::Rmcp] {
         let ratio = ratio(results, cell, figure, kind, Kind::Floor);
-        write!(
-            page,
-            " {} |",
-            ratio.map_or_else(|| ABSENT.to_owned(), ratio_text)
-        )?;
+        write!(page, " {} |", ratio_or_absent(ratio))?;
     }
     writeln!(page, " {} |", aims_text(results, cell, figure, aims))
 }
@@ -76,13 +72,15 @@ fn figure_text(results: &Results, cell: Cell, kind: Kind, figure: Figure) -> Str
     format!("{} ({}–{})", figure.text(median), bare(least), bare(most))
 }
 
-fn ratio_text(ratio: Spread) -> String {
-    let Spread {
-        median,
-        least,
-        most,
-    } = ratio;
-    format!("**{median:.2}** ({least:.2}–{most:.2})")
+pub(super) fn ratio_or_absent(ratio: Option<Spread>) -> String {
+    ratio.map_or_else(
+        || ABSENT.to_owned(),
+        |Spread {
+             median,
+             least,
+             most,
+         }| format!("**{median:.2}** ({least:.2}–{most:.2})"),
+    )
 }
 
 fn aims_text(results: &Results, cell: Cell, figure: Figure, aims: &[Aim]) -> String {
