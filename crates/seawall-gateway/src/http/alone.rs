@@ -1,20 +1,17 @@
 //! Requests of 2026-07-28: each by itself. Dropping the response drops the request.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
-use http_body::Frame;
 use http_body_util::BodyExt as _;
 use seawall_proto::jsonrpc::{ErrorObject, INVALID_REQUEST, Inbound, Malformed, RequestId};
 use seawall_proto::server::{Claims, refusal, response};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Sleep, sleep, sleep_until};
+use tokio::time::sleep;
 
 use super::{Body, Endpoint, events, headers, reply};
 use crate::service::{Answer, Exchange, Request, Service, Way};
@@ -110,15 +107,13 @@ impl<S: Service> Endpoint<S> {
             }
             () = sleep(self.0.limits.patience) => None,
         };
-        let keep_alive = self.0.limits.keep_alive;
         let body = Answering {
             id,
             first,
             receiver,
             serving: Some(serving),
-            keep_alive,
-            quiet: Box::pin(sleep(keep_alive)),
         };
+        let body = events::KeptAlive::new(body, self.0.limits.keep_alive);
         reply::stream(body.boxed_unsync())
     }
 }
@@ -138,33 +133,9 @@ struct Answering {
     receiver: mpsc::Receiver<Bytes>,
     /// None once it answered.
     serving: Option<Serving>,
-    keep_alive: Duration,
-    quiet: Pin<Box<Sleep>>,
 }
 
-impl http_body::Body for Answering {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let this = &mut *self;
-        let event = match this.poll_event(cx) {
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Ready(Some(event)) => event,
-            Poll::Pending => match this.quiet.as_mut().poll(cx) {
-                Poll::Ready(()) => events::KEEP_ALIVE,
-                Poll::Pending => return Poll::Pending,
-            },
-        };
-        this.quiet = Box::pin(sleep_until(Instant::now() + this.keep_alive));
-        Poll::Ready(Some(Ok(Frame::data(event))))
-    }
-}
-
-impl Answering {
+impl events::Events for Answering {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(frame) = self.first.take() {
             return Poll::Ready(Some(events::message(None, &frame)));

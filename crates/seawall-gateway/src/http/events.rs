@@ -1,11 +1,63 @@
 //! Messages as server-sent events.
 
+use std::convert::Infallible;
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body::Frame;
+use tokio::time::{Instant, Sleep, sleep};
 
 /// A comment, which tells nothing but that the stream is there.
-pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
+const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
+
+/// What a stream is made of.
+pub(super) trait Events: Unpin {
+    /// The next event; `None` at the end.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+/// A stream of events as a body that says every so often that it is there.
+#[derive(Debug)]
+pub(super) struct KeptAlive<E> {
+    events: E,
+    every: Duration,
+    quiet: Pin<Box<Sleep>>,
+}
+
+impl<E> KeptAlive<E> {
+    pub(super) fn new(events: E, every: Duration) -> Self {
+        Self {
+            events,
+            every,
+            quiet: Box::pin(sleep(every)),
+        }
+    }
+}
+
+impl<E: Events> http_body::Body for KeptAlive<E> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let event = match self.events.poll_event(cx) {
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Ready(Some(event)) => event,
+            Poll::Pending => match self.quiet.as_mut().poll(cx) {
+                Poll::Ready(()) => KEEP_ALIVE,
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        let next = Instant::now() + self.every;
+        self.quiet.as_mut().reset(next);
+        Poll::Ready(Some(Ok(Frame::data(event))))
+    }
+}
 
 /// A message. A frame is one line, so it is one field.
 pub(super) fn message(id: Option<&str>, frame: &Bytes) -> Bytes {

@@ -16,6 +16,7 @@ use seawall_proto::mcp::Revision;
 use seawall_proto::server::{CloseReason, refusal};
 use tokio::time::{Instant, timeout};
 
+use super::events::KeptAlive;
 use super::streams::{ASIDE, First, Place, Reading, Streams};
 use super::{Body, Endpoint, HttpLimits, headers, reply};
 use crate::service::Service;
@@ -141,8 +142,8 @@ impl<S: Service> Endpoint<S> {
         let primed = entry.session.revision() >= Some(Revision::V2025_11_25);
         let place = Place { stream, event: 0 };
         let priming = primed.then_some(limits.retry);
-        match Reading::begin(&entry.streams, place, priming, limits.keep_alive) {
-            Some(reading) => reply::stream(reading.boxed_unsync()),
+        match Reading::begin(&entry.streams, place, priming) {
+            Some(reading) => self.stream(reading),
             None => reply::session_not_found(),
         }
     }
@@ -223,15 +224,18 @@ impl<S: Service> Endpoint<S> {
             }),
             Some(id) => id.to_str().ok().and_then(Place::parse),
         };
-        let keep_alive = self.0.limits.keep_alive;
-        let reading =
-            place.and_then(|place| Reading::begin(&entry.streams, place, None, keep_alive));
+        let reading = place.and_then(|place| Reading::begin(&entry.streams, place, None));
         let Some(reading) = reading else {
             let message = "Invalid request: no such Last-Event-ID";
             let error = ErrorObject::new(INVALID_REQUEST, message, None);
             return reply::error(StatusCode::BAD_REQUEST, &refusal(&error));
         };
-        reply::stream(reading.boxed_unsync())
+        self.stream(reading)
+    }
+
+    fn stream(&self, reading: Reading) -> Response<Body> {
+        let body = KeptAlive::new(reading, self.0.limits.keep_alive);
+        reply::stream(body.boxed_unsync())
     }
 
     /// The client ends its session.

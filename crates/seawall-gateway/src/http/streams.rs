@@ -7,16 +7,12 @@
 //! **Invariant:** what is kept is bounded; an answer is dropped last.
 
 use std::collections::{HashMap, VecDeque};
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::Frame;
 use seawall_proto::server::{Lane, Outbound, RequestKey};
-use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::events;
 use crate::service::session::Sort;
@@ -269,8 +265,6 @@ pub(super) struct Reading {
     reader: u64,
     /// What a client is told first, of a revision that has it.
     priming: Option<Duration>,
-    keep_alive: Duration,
-    quiet: Pin<Box<Sleep>>,
 }
 
 impl Reading {
@@ -279,7 +273,6 @@ impl Reading {
         streams: &Arc<Streams>,
         place: Place,
         priming: Option<Duration>,
-        keep_alive: Duration,
     ) -> Option<Self> {
         let mut inner = streams.lock();
         let stream = inner.streams.get_mut(&place.stream)?;
@@ -293,12 +286,12 @@ impl Reading {
             place,
             reader,
             priming,
-            keep_alive,
-            quiet: Box::pin(sleep(keep_alive)),
         })
     }
+}
 
-    fn poll_event(&mut self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+impl events::Events for Reading {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(retry) = self.priming.take() {
             return Poll::Ready(Some(events::priming(&self.place.id(), retry)));
         }
@@ -334,26 +327,5 @@ impl Drop for Reading {
         if let Some(stream) = stream.filter(|stream| stream.reader == self.reader) {
             stream.connected = false;
         }
-    }
-}
-
-impl http_body::Body for Reading {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let event = match self.poll_event(cx) {
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Ready(Some(event)) => event,
-            Poll::Pending => match self.quiet.as_mut().poll(cx) {
-                Poll::Ready(()) => events::KEEP_ALIVE,
-                Poll::Pending => return Poll::Pending,
-            },
-        };
-        self.quiet = Box::pin(sleep_until(Instant::now() + self.keep_alive));
-        Poll::Ready(Some(Ok(Frame::data(event))))
     }
 }

@@ -211,6 +211,22 @@ pub fn for_each_element(frame: &Bytes, mut visit: impl FnMut(Bytes)) {
     }
 }
 
+/// Tells each message of a batch, with a frame of its own: a copy, so that what is kept of one does not keep the whole batch
+/// alive. How many there were.
+pub fn for_each_message(
+    batch: &Bytes,
+    mut visit: impl FnMut(&Bytes, Result<Inbound, Malformed>),
+) -> usize {
+    let mut messages = 0;
+    for_each_element(batch, |element| {
+        messages += 1;
+        let element = Bytes::copy_from_slice(&element);
+        let message = classify(&element);
+        visit(&element, message);
+    });
+    messages
+}
+
 /// The text inside a JSON string's quotes, decoded; `None` for any other kind.
 fn string_of(raw: &str) -> Option<String> {
     let inside = raw.strip_prefix('"')?.strip_suffix('"')?;

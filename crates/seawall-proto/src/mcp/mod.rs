@@ -2,6 +2,18 @@
 //!
 //! **Invariant:** what a server sent is kept byte for byte; only what a rule needs is read out of it.
 
+/// The levels of a log (RFC 5424, section 6.2.1), from the least.
+pub const LOG_LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
 pub mod capabilities;
 pub mod catalog;
 pub mod result;

@@ -4,7 +4,7 @@ use crate::framing::Kind;
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::limits::MAX_REQUESTED_VERSION_BYTES;
-use crate::mcp::Revision;
+use crate::mcp::{LOG_LEVELS, Revision};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -22,17 +22,6 @@ const REMOVED: [&str; 5] = [
 ];
 /// Methods that only revisions without a handshake have.
 const MODERN: [&str; 2] = ["server/discover", "subscriptions/listen"];
-/// The levels of a log (RFC 5424, section 6.2.1), from the least.
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 /// What is known of a request beside its method and its parameters.
 #[derive(Debug, Clone)]
@@ -129,7 +118,7 @@ impl Claims {
             Some(level) => Some(
                 level
                     .string()
-                    .and_then(|level| LEVELS.into_iter().find(|known| *known == level))
+                    .and_then(|level| LOG_LEVELS.into_iter().find(|known| *known == level))
                     .ok_or_else(|| {
                         invalid("_meta has an unknown io.modelcontextprotocol/logLevel")
                     })?,

@@ -19,7 +19,7 @@ use bytes::Bytes;
 
 use crate::json::Json;
 use crate::jsonrpc::{
-    ErrorObject, INTERNAL_ERROR, IdName, Inbound, Malformed, RequestId, classify, for_each_element,
+    ErrorObject, INTERNAL_ERROR, IdName, Inbound, Malformed, RequestId, classify, for_each_message,
 };
 use crate::limits::{MAX_JSON_DEPTH, MAX_WAITING_EVENTS, ServerLimits};
 use crate::mcp::Revision;
@@ -141,17 +141,11 @@ impl ServerConnection {
         self.stats.frames_in += 1;
         match message {
             Ok(Inbound::Array) if self.has_batches() => {
-                let mut elements = 0_usize;
-                for_each_element(frame, |element| {
-                    elements += 1;
-                    // A copy, so that what is kept of one element does not keep the whole batch alive.
-                    let element = Bytes::copy_from_slice(&element);
-                    match classify(&element) {
-                        Ok(Inbound::Array) => self.refuse(&mut taken, "a batch in a batch"),
-                        message => self.handle_one(&mut taken, message),
-                    }
+                let messages = for_each_message(frame, |_, message| match message {
+                    Ok(Inbound::Array) => self.refuse(&mut taken, "a batch in a batch"),
+                    message => self.handle_one(&mut taken, message),
                 });
-                if elements == 0 {
+                if messages == 0 {
                     self.refuse(&mut taken, "the batch is empty");
                 }
             }

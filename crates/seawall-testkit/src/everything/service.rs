@@ -8,6 +8,7 @@ use ring::rand::SystemRandom;
 use seawall_gateway::{Answer, Exchange, Request, Service, Session, SessionId};
 use seawall_proto::Json;
 use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
+use seawall_proto::mcp::LOG_LEVELS;
 use seawall_proto::mcp::catalog::HeaderParams;
 use seawall_proto::server::{Offer, RequestMeta};
 use serde_json::{Value, json};
@@ -20,17 +21,6 @@ const TOOLS: &str = include_str!("tools.json");
 const PROMPTS: &str = include_str!("prompts.json");
 const RESOURCES: &str = include_str!("resources.json");
 
-/// The levels of a log, from the least.
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 /// What was told and not read yet; a listener that is later misses some.
 const CHANGES: usize = 64;
 
@@ -102,7 +92,7 @@ impl Everything {
 
     /// Writes a line of the log, if the client wants such.
     pub(crate) async fn log(&self, call: &Call, level: &str, data: &str) {
-        let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
+        let rank = |level: &str| LOG_LEVELS.iter().position(|known| *known == level);
         let wanted = if call.is_modern() {
             call.meta.log_level.and_then(rank)
         } else {
@@ -133,7 +123,7 @@ impl Everything {
             "subscriptions/listen" if !legacy => self.listen(id, call).await,
             "logging/setLevel" if legacy => {
                 let level = call.needs("/level")?;
-                let at = LEVELS.iter().position(|known| *known == level);
+                let at = LOG_LEVELS.iter().position(|known| *known == level);
                 let at = at.ok_or_else(|| invalid("there is no such level", None))?;
                 self.keep(call, |client| client.level = at)
             }
