@@ -138,11 +138,15 @@ impl Connection {
             Some(timeout) => (timeout, timeout),
             None => {
                 let timeout = self.config.limits.request_timeout;
-                (timeout, self.config.max_total_timeout.max(timeout))
+                match self.config.max_total_timeout {
+                    Duration::ZERO => (timeout, timeout),
+                    total => (timeout.min(total), total),
+                }
             }
         };
         let deadline = now.after(timeout.saturating_sub(bound.waited));
-        let total = now.after(total.saturating_sub(bound.waited));
+        let whole = total;
+        let total = now.after(whole.saturating_sub(bound.waited));
         let again = self.is_modern() || self.config.binding == Binding::Http;
         self.calls.insert(
             id,
@@ -156,6 +160,7 @@ impl Connection {
                 deadline,
                 total,
                 timeout,
+                whole,
                 waker: None,
                 progress: None,
             },

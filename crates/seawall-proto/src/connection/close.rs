@@ -186,7 +186,10 @@ pub enum CloseReason {
         limit: usize,
     },
     /// A handshake exchange took longer than `handshakeTimeoutMs`.
-    #[error("it did not answer {step} within {limit_ms} ms (handshakeTimeoutMs)")]
+    #[error(
+        "it did not answer {step} within {limit_ms} ms (handshakeTimeoutMs){}",
+        era_hint(step)
+    )]
     HandshakeTimeout {
         /// Which exchange.
         step: Step,
@@ -339,7 +342,7 @@ impl CloseReason {
 /// such a server answers with, and after which `auto` goes on by itself.
 fn era_hint(step: &Step) -> &'static str {
     match step {
-        Step::Discover => "; if it speaks an older revision, write \"protocol\": \"auto\"",
+        Step::Discover => "; if it speaks an older revision, write \"protocol\": \"legacy\"",
         _ => "",
     }
 }

@@ -21,8 +21,8 @@ pub struct ClientConfig {
     pub capabilities: ClientCapabilities,
     /// Whether a server without tools is of use.
     pub tools: ToolsNeed,
-    /// Bounds a call whose progress restarts its timeout; the timeout itself if that is longer (O4). Default: zero,
-    /// which leaves progress without effect.
+    /// Bounds a call whose progress restarts its timeout, and any other (O4). Default: zero, which leaves progress without
+    /// effect.
     pub max_total_timeout: Duration,
     /// The version that `initialize` discloses beside the name `seawall` (S1).
     pub version: &'static str,

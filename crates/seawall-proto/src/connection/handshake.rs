@@ -18,7 +18,7 @@ use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Reply};
 use crate::mcp::{Catalog, CatalogFault, Revision};
 
-/// How long a server that may be of either era has to answer the probe; a legacy one may stay silent (S3).
+/// How long a server over a stream that may be of either era has to answer the probe; a legacy one may stay silent (S3).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A session that stood this long was a good one.
 const LONG_ENOUGH: Duration = Duration::from_secs(10);
@@ -137,7 +137,7 @@ impl Connection {
         .frame();
         self.stage = Stage::Discovering { since: now };
         self.exchange(now, id, frame, "server/discover", Step::Discover);
-        if self.config.era == Era::Auto {
+        if self.may_be_silent() {
             let probe = now.after(PROBE_TIMEOUT);
             self.exchange.deadline = self.exchange.deadline.map(|by| by.min(probe));
         }

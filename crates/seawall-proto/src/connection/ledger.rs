@@ -97,6 +97,8 @@ pub(super) struct Pending {
     /// Progress moves the deadline, but never past this (O4).
     pub(super) total: Time,
     pub(super) timeout: Duration,
+    /// What `total` is of.
+    pub(super) whole: Duration,
     pub(super) waker: Option<Waker>,
     pub(super) progress: Option<Progress>,
 }
@@ -351,7 +353,7 @@ impl Calls {
             self.entries.remove(&id);
             return Some(left);
         }
-        let result = result(left, pending.timeout);
+        let result = result(left, pending.bound());
         let held = result
             .as_ref()
             .map_or(0, |_| frame_bytes + ENTRY_OVERHEAD_BYTES);
@@ -430,6 +432,15 @@ fn forget_legs(
 }
 
 impl Pending {
+    /// Which of its bounds the deadline is.
+    fn bound(&self) -> Duration {
+        if self.deadline < self.total {
+            self.timeout
+        } else {
+            self.whole
+        }
+    }
+
     /// Bytes that a pause, or what must be said again, keeps alive (L8).
     fn held(&self) -> usize {
         let pause = match &self.leg {

@@ -198,6 +198,7 @@ impl Connection {
                 deadline,
                 total: deadline,
                 timeout,
+                whole: timeout,
                 waker: None,
                 progress: None,
             },

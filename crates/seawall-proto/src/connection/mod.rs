@@ -16,7 +16,7 @@ use std::task::Waker;
 
 use bytes::Bytes;
 
-use crate::jsonrpc::{ErrorObject, Inbound, Malformed, Noise, Reply, classify, for_each_element};
+use crate::jsonrpc::{ErrorObject, Inbound, Malformed, Noise, Reply, classify, for_each_message};
 use crate::limits::MAX_WAITING_DIAGNOSTICS;
 use crate::mcp::{Catalog, Revision};
 use crate::outcome::Outcome;
@@ -168,15 +168,10 @@ impl Connection {
         self.stats.longest_frame_in = self.stats.longest_frame_in.max(frame.len());
         match message {
             Ok(Inbound::Array) if self.has_batches() => {
-                let mut elements = 0_usize;
-                for_each_element(frame, |element| {
-                    elements += 1;
-                    // A copy, so that what is kept of one element does not keep the whole batch alive.
-                    let element = Bytes::copy_from_slice(&element);
-                    let message = classify(&element);
-                    self.handle_one(now, &element, message);
+                let messages = for_each_message(frame, |element, message| {
+                    self.handle_one(now, element, message);
                 });
-                if elements == 0 {
+                if messages == 0 {
                     self.noise(Noise::Array, frame);
                 }
             }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{CloseReason, Connection, Era, ExchangeFault, RevisionRefusal, Session, Stage, Time};
+use super::{
+    Binding, CloseReason, Connection, Era, ExchangeFault, RevisionRefusal, Session, Stage, Time,
+};
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::mcp::Revision;
@@ -134,13 +136,20 @@ impl Connection {
             limit_ms: self.config.limits.handshake_timeout.as_millis(),
         };
         match &self.stage {
-            Stage::Discovering { .. } if self.config.era == Era::Auto => {
-                // Silence is what some legacy servers answer.
+            Stage::Discovering { .. } if self.may_be_silent() => {
                 self.begin_initialize(now);
             }
             Stage::Ready(ready) if !ready.is_renewing() => self.relist_failed(timeout),
             _ => self.close(timeout),
         }
+    }
+
+    /// Whether silence may be the answer of a legacy server to the probe. Over HTTP such a one refuses it with a status; what
+    /// says nothing there is slow, or was not even asked yet.
+    ///
+    /// Source: 2026-07-28, `basic/versioning`, "Backward Compatibility".
+    pub(super) fn may_be_silent(&self) -> bool {
+        self.config.era == Era::Auto && self.config.binding == Binding::Stream
     }
 
     /// Whether a refusal of this status is left to the end of its exchange: whatever its body says, it is about our

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
 use seawall_proto::mcp::Revision;
 use secrecy::SecretString;
 
@@ -86,7 +85,7 @@ fn reach(
     let login = authorizer.clone();
     let config = HttpConfig {
         url: entry.url.clone(),
-        headers: headers(entry)?,
+        headers: entry.header_map().map_err(ErrorKind::Header)?,
         client,
         authorizer,
         max_frame_bytes: builder.config.limits().max_frame_bytes,
@@ -97,16 +96,4 @@ fn reach(
         Dialect::EventStream => Http::EventStream(EventStreamHttp::new(config)),
     };
     Ok((Opened::Http(http), Secrets::new(redactor, login)))
-}
-
-fn headers(entry: &NetworkConfig) -> Result<HeaderMap, ErrorKind> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &entry.headers {
-        let unusable = || ErrorKind::Header(name.clone());
-        let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
-        let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
-        value.set_sensitive(true);
-        headers.append(name, value);
-    }
-    Ok(headers)
 }

@@ -168,25 +168,46 @@ fn refusal_that_is_no_evidence_fails_the_connect() {
     assert_eq!(peer.reason().code(), ErrorCode::ConnectionClosed);
 }
 
-/// S3: silence on the probe falls back, and its exchange is dropped; one that the transport did not begin never begins.
+/// S3: over HTTP silence says nothing of an era: a slow server of the newest one is waited for as long as any, and what was
+/// not even sent yet decides nothing. One that the transport did not begin never begins.
 #[test]
-fn silence_on_the_probe_falls_back() {
+fn silence_over_http_is_no_evidence() {
+    let limit = Duration::from_secs(10);
+    let moment = Duration::from_millis(1);
+    let timeout = |peer: &Peer| {
+        let reason = peer.reason();
+        assert!(
+            matches!(reason, CloseReason::HandshakeTimeout { .. }),
+            "{reason}"
+        );
+        assert!(!reason.is_permanent());
+        assert!(
+            reason
+                .to_string()
+                .contains("write \"protocol\": \"legacy\"")
+        );
+    };
+    let mut slow = probed(auto());
+    slow.pass(limit - moment);
+    slow.respond(1, 200, DISCOVERED);
+    assert_eq!(next(&mut slow).0, "tools/list");
+
     let mut peer = probed(auto());
-    peer.pass(Duration::from_secs(5));
-    assert_eq!(peer.orders(), [Order::HangUp(1)]);
-    assert_eq!(next(&mut peer).0, "initialize");
+    peer.pass(limit - moment);
+    assert!(peer.is_open() && peer.orders().is_empty());
+    peer.pass(moment);
+    timeout(&peer);
 
     let mut waiting = Peer::with(auto());
     let transmit = waiting.connection.poll_transmit(true).unwrap();
-    waiting.pass(Duration::from_secs(5));
-    assert_eq!(waiting.orders(), [Order::HangUp(1)]);
+    waiting.pass(limit);
     assert!(!transmit.handover.begin());
-    assert_eq!(next(&mut waiting).0, "initialize");
+    timeout(&waiting);
 
     let mut untaken = Peer::with(auto());
-    untaken.pass(Duration::from_secs(5));
+    untaken.pass(limit);
     assert!(untaken.orders().is_empty());
-    assert_eq!(next(&mut untaken).0, "initialize");
+    timeout(&untaken);
 }
 
 /// S2, S3: a busy server is asked again as it wishes, but within the deadline of the exchange; the first one, for

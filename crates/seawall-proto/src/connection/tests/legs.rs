@@ -570,7 +570,11 @@ fn progress_restarts_the_timeout_within_the_total() {
     assert!(peer.is_pending(call));
     peer.recv(&progress(4));
     peer.pass(Duration::from_millis(1));
-    assert!(matches!(peer.take(call), Err(CallError::Timeout { .. })));
+    let bound = |taken: &Result<_, CallError>| match taken {
+        Err(CallError::Timeout { limit_ms, .. }) => Some(*limit_ms),
+        _ => None,
+    };
+    assert_eq!(bound(&peer.take(call)), Some(25_000), "the total ended it");
 
     // A bound of the caller's own is one of the whole call: progress does not move it, whatever the total.
     let json = Json::check("{}".to_owned()).unwrap();
@@ -586,6 +590,19 @@ fn progress_restarts_the_timeout_within_the_total() {
         peer.take(call),
         Err(CallError::Timeout { limit_ms: 2000, .. })
     ));
+
+    // A total that is shorter than the timeout bounds the call all the same.
+    let total = Duration::from_secs(3);
+    let mut short = Peer::ready_with(ClientConfig {
+        max_total_timeout: total,
+        ..config(Limits::default())
+    });
+    let call = short.call();
+    short.sent();
+    short.pass(total - Duration::from_millis(1));
+    assert!(short.is_pending(call));
+    short.pass(Duration::from_millis(1));
+    assert_eq!(bound(&short.take(call)), Some(3_000));
 
     // Without a total, progress has no effect.
     let mut off = Peer::ready_with(config(Limits::default()));

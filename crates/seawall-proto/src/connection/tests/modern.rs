@@ -312,7 +312,7 @@ fn other_errors_fall_back_where_either_era_is_spoken() {
             pinned
                 .reason()
                 .to_string()
-                .contains("\"protocol\": \"auto\"")
+                .contains("\"protocol\": \"legacy\"")
         );
     }
 }

@@ -11,7 +11,7 @@ use seawall_proto::mcp::Revision;
 use url::Url;
 
 use super::HttpFault;
-use crate::web::{AuthError, Authorize, HttpClient, Waits};
+use crate::web::{AuthError, Authorize, Elsewhere, HttpClient, Waits};
 
 /// One server over HTTP.
 #[derive(Debug, Clone)]
@@ -140,6 +140,14 @@ pub(crate) enum End {
     },
     /// It could not be authorised.
     Auth(AuthError),
+}
+
+impl From<Elsewhere> for End {
+    fn from(elsewhere: Elsewhere) -> Self {
+        Self::Redirect {
+            origin: elsewhere.origin,
+        }
+    }
 }
 
 impl End {
