@@ -117,6 +117,7 @@ impl Logins {
         let wanted = entry.scopes.iter().chain(scopes).map(String::as_str);
         let mut builder = OAuth::builder(config.server(), network.url.clone(), http)
             .scopes(wanted)
+            .headers(network.header_map().unwrap_or_default())
             .store(store);
         if let Some(id) = &entry.client_id {
             let mut client = StaticClient::new(id);

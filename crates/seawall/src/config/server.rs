@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use http::{HeaderMap, HeaderName, HeaderValue};
 use seawall_proto::limits::Limits;
 use seawall_proto::mcp::revision::Revision;
 use url::Url;
@@ -211,6 +212,24 @@ pub struct NetworkConfig {
     pub bearer_token: Option<Secret>,
     /// How to log in where the server asks for that; `None`: not at all, or with the bearer token.
     pub oauth: Option<OAuthConfig>,
+}
+
+impl NetworkConfig {
+    /// The headers, their values marked as sensitive.
+    ///
+    /// # Errors
+    /// The name of the first one that no request can carry.
+    pub fn header_map(&self) -> Result<HeaderMap, String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let unusable = || name.clone();
+            let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
+            let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| unusable())?;
+            value.set_sensitive(true);
+            headers.append(name, value);
+        }
+        Ok(headers)
+    }
 }
 
 impl fmt::Debug for NetworkConfig {

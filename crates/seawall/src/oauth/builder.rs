@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use url::Url;
 
 use super::browser::Browser;
@@ -27,6 +28,8 @@ pub(super) struct Settings {
     pub(super) server: String,
     pub(super) resource: Url,
     pub(super) http: HttpClient,
+    /// What the server's own requests carry.
+    pub(super) headers: HeaderMap,
     pub(super) static_client: Option<StaticClient>,
     pub(super) metadata_document: Option<Url>,
     pub(super) dynamic: bool,
@@ -45,6 +48,7 @@ impl OAuthBuilder {
                 server,
                 resource,
                 http,
+                headers: HeaderMap::new(),
                 static_client: None,
                 metadata_document: None,
                 dynamic: true,
@@ -56,6 +60,13 @@ impl OAuthBuilder {
                 dpop: Dpop::default(),
             },
         }
+    }
+
+    /// Headers that the server's own requests carry, so that a login's first look at the server sees what they would see.
+    /// They go to the server's origin alone. Default: none.
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
+        self.settings.headers = headers;
+        self
     }
 
     /// One more way of being a client. Default: [`ClientRegistration::Dynamic`] alone.

@@ -19,7 +19,10 @@ use super::scopes::Scopes;
 use super::store::{self, Slot};
 use super::token::{DPOP, Nonces, sensitive};
 use crate::config::Secret;
-use crate::web::{AuthError, Authorize, Boxed, Credentials, HttpClient, Refusal, Verdict};
+use crate::web::{
+    AuthError, Authorize, Boxed, Credentials, HttpClient, MAX_REDIRECTS, Refusal, Verdict,
+    is_redirect, redirected,
+};
 
 /// How long the request that `login` begins with may take to be refused.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -325,22 +328,34 @@ impl Shared {
         !matches!(self.settings.grant, Grant::AuthorizationCode) || self.settings.browser.is_some()
     }
 
-    /// What the server says to a request without a token.
+    /// What the server says to a request without a token, asked as the transport asks: with the configured headers, and
+    /// wherever it leads within its origin (T4).
     async fn probe(&self) -> Result<Challenge, AuthError> {
-        let request = self
-            .settings
-            .http
-            .request(Method::POST, &self.settings.resource)
-            .map_err(super::fetch::refused)?
-            .timeout(PROBE_TIMEOUT)
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json, text/event-stream")
-            .body(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#);
-        // The metadata may be found without.
-        Ok(match request.send().await {
-            Ok(response) => Challenge::read(response.headers()),
-            Err(_) => Challenge::default(),
-        })
+        let settings = &self.settings;
+        let mut url = settings.resource.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let request = settings
+                .http
+                .request(Method::POST, &url)
+                .map_err(super::fetch::refused)?
+                .timeout(PROBE_TIMEOUT)
+                .headers(settings.headers.clone())
+                .header(header::CONTENT_TYPE, "application/json")
+                .header(header::ACCEPT, "application/json, text/event-stream")
+                .body(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#);
+            // The metadata may be found without an answer.
+            let Ok(response) = request.send().await else {
+                break;
+            };
+            if !is_redirect(response.status()) {
+                return Ok(Challenge::read(response.headers()));
+            }
+            let Ok(next) = redirected(&url, response.headers()) else {
+                break;
+            };
+            url = next;
+        }
+        Ok(Challenge::default())
     }
 
     /// The scopes to ask for: those of the challenge, else those that the server lists; those that are configured; and

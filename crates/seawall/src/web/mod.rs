@@ -5,6 +5,7 @@
 mod authorize;
 mod client;
 mod error;
+mod redirect;
 
 pub use authorize::Boxed;
 pub(crate) use authorize::{Authorize, Credentials, Refusal, Verdict, Waits};
@@ -13,3 +14,4 @@ pub(crate) use client::{EgressRefused, FetchError, Fetched};
 pub use error::{
     AuthError, Exchange, LoginFault, OAuthErrorCode, SettingsFault, StoreFault, Unsound,
 };
+pub(crate) use redirect::{Elsewhere, MAX_REDIRECTS, is_redirect, redirected};

@@ -8,11 +8,7 @@ use super::*;
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn server_is_never_without_an_id() {
     let (faulty, host) = world();
-    let quick = Script {
-        handshake: Duration::ZERO,
-        end: Duration::ZERO,
-        ..Script::default()
-    };
+    let quick = Script::at_once();
     for id in ["a", "b"] {
         faulty.script(id, [quick.clone()]);
     }

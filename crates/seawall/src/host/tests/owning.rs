@@ -235,11 +235,7 @@ async fn stuck_server_delays_no_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn id_is_free_once_a_disconnect_has_said_so() {
     let (faulty, host) = world();
-    let quick = Script {
-        handshake: Duration::ZERO,
-        end: Duration::ZERO,
-        ..Script::default()
-    };
+    let quick = Script::at_once();
     for id in ["a", "b"] {
         faulty.script(id, [quick.clone()]);
     }

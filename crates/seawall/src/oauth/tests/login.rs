@@ -449,3 +449,41 @@ async fn what_fails_for_one_is_not_tried_again_for_those_who_wait() {
     }
     assert!(running.paths().len() < 10, "{}", running.paths().len());
 }
+
+/// T4, T5: a login looks at the server as the transport does: with the configured headers, and wherever it leads within its
+/// origin, so that it sees the same challenge.
+#[tokio::test]
+async fn a_login_looks_as_the_transport_does() {
+    let running = Running::with(|seen, _| match seen.path.as_str() {
+        "/mcp" if seen.header("x-key") != "k" => Some(Reply::status(403)),
+        "/mcp" => Some(Reply::status(307).header("Location", "/mcp/")),
+        "/mcp/" if seen.header("x-key") == "k" => Some(
+            Reply::status(401).header("WWW-Authenticate", r#"Bearer scope="from-the-challenge""#),
+        ),
+        _ => None,
+    })
+    .await;
+    let mut headers = http::HeaderMap::new();
+    headers.insert("x-key", http::HeaderValue::from_static("k"));
+    let oauth = running.oauth().headers(headers).build().unwrap();
+    oauth.login().await.unwrap();
+    let authorization = &running.seen("/authorize")[0];
+    assert_eq!(authorization.scopes(), ["from-the-challenge"]);
+    // The authorization server is another's business: nothing that is configured for the server goes there.
+    for path in ["/register", "/token"] {
+        assert_eq!(running.seen(path)[0].header("x-key"), "", "{path}");
+    }
+}
+
+/// T4: a redirect to another origin is not followed, and nothing configured reaches it.
+#[tokio::test]
+async fn a_login_looks_at_its_own_origin_only() {
+    let other = Running::start().await;
+    let to = other.url();
+    let running = Running::with(move |seen, _| {
+        (seen.path == "/mcp").then(|| Reply::status(307).header("Location", to.as_str()))
+    })
+    .await;
+    running.oauth().build().unwrap().login().await.unwrap();
+    assert!(other.seen("/mcp").is_empty());
+}

@@ -6,8 +6,6 @@ use std::time::Duration;
 pub(super) const MAX_IN_FLIGHT: usize = 256;
 /// At most this many notifications and replies are under way at once; requests never hold them up.
 pub(super) const MAX_SIDE_IN_FLIGHT: usize = 64;
-/// At most this many redirects are followed for one message (T4).
-pub(super) const MAX_REDIRECTS: u32 = 3;
 /// At most this often a message is sent again after a refusal.
 pub(super) const MAX_REFUSALS: u32 = 5;
 /// At most this many times in a row a stream is resumed without anything coming of it (T3), unless it takes its time.

@@ -23,7 +23,6 @@ mod lanes;
 mod limits;
 mod link;
 mod listen;
-mod redirect;
 mod resume;
 mod send;
 mod streamable;

@@ -8,10 +8,10 @@ use reqwest::{Body, Request, Response};
 use url::Url;
 
 use super::control::{Control, GatedBody};
-use super::limits::{MAX_REDIRECTS, MAX_REFUSALS};
+use super::limits::MAX_REFUSALS;
 use super::link::{Link, Standing};
-use super::{End, Handed, HttpFault, redirect};
-use crate::web::{Credentials, Refusal, Verdict, Waits};
+use super::{End, Handed, HttpFault};
+use crate::web::{Credentials, MAX_REDIRECTS, Refusal, Verdict, Waits, is_redirect, redirected};
 
 /// A request before it is authorised.
 pub(super) struct Outgoing {
@@ -68,8 +68,8 @@ impl Link {
             let response = sending.attempt(self, credentials.as_ref()).await?;
             let status = response.status();
             let outgoing = &mut sending.outgoing;
-            if redirect::is_redirect(status) {
-                outgoing.url = redirect::target(&outgoing.url, response.headers())?;
+            if is_redirect(status) {
+                outgoing.url = redirected(&outgoing.url, response.headers())?;
                 redirects += 1;
                 if redirects > MAX_REDIRECTS {
                     return Err(End::Redirect { origin: None });

@@ -1,6 +1,7 @@
 //! Redirects.
 
 use super::*;
+use crate::web::{Elsewhere, redirected};
 
 fn to(status: u16, location: &str) -> Vec<HttpAct> {
     vec![HttpAct::answer(
@@ -93,10 +94,10 @@ fn redirect_to_cleartext_is_refused() {
         "location",
         HeaderValue::from_static("http://example.com/mcp"),
     );
-    let end = End::Redirect {
+    let elsewhere = Elsewhere {
         origin: Some("http://example.com".to_owned()),
     };
-    assert_eq!(super::super::redirect::target(&from, &headers), Err(end));
+    assert_eq!(redirected(&from, &headers), Err(elsewhere));
 }
 
 /// T4: credentials that a server writes into its own address are not sent.

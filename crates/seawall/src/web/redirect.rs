@@ -4,19 +4,27 @@ use http::header::LOCATION;
 use http::{HeaderMap, StatusCode};
 use url::Url;
 
-use super::End;
+/// So many redirects are followed, and no more.
+pub(crate) const MAX_REDIRECTS: u32 = 3;
+
+/// A redirect that is not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    /// Where it leads; `None` if that is nowhere.
+    pub(crate) origin: Option<String>,
+}
 
 /// Whether the answer points elsewhere.
-pub(super) fn is_redirect(status: StatusCode) -> bool {
+pub(crate) fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
 /// Where an answer of `from` points.
 ///
 /// # Errors
-/// [`End::Redirect`] if that is nowhere, or another origin.
-pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, End> {
-    let nowhere = End::Redirect { origin: None };
+/// [`Elsewhere`] if that is nowhere, or another origin.
+pub(crate) fn redirected(from: &Url, headers: &HeaderMap) -> Result<Url, Elsewhere> {
+    let nowhere = Elsewhere { origin: None };
     let Some(location) = headers.get(LOCATION).and_then(|value| value.to_str().ok()) else {
         return Err(nowhere);
     };
@@ -28,7 +36,7 @@ pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, End> {
         return Err(nowhere);
     }
     if to.origin() != from.origin() {
-        return Err(End::Redirect {
+        return Err(Elsewhere {
             origin: Some(to.origin().ascii_serialization()),
         });
     }
