@@ -123,17 +123,28 @@ impl Control {
     }
 }
 
-/// A body behind its gate.
+/// The body of one attempt, behind its exchange's gate.
 pub(super) struct GatedBody {
     control: Arc<Control>,
+    /// Whether this attempt's connection reads it: an attempt may be taken back where its exchange goes on.
+    attempt: Handover,
     body: Option<Bytes>,
 }
 
 impl GatedBody {
-    pub(super) fn new(control: Arc<Control>, body: Bytes) -> Self {
+    pub(super) fn new(control: Arc<Control>, attempt: Handover, body: Bytes) -> Self {
         Self {
             control,
+            attempt,
             body: Some(body),
+        }
+    }
+
+    fn pass(&self) -> Handed {
+        if self.attempt.begin() {
+            self.control.pass()
+        } else {
+            Handed::No
         }
     }
 }
@@ -154,7 +165,7 @@ impl Body for GatedBody {
         let Some(body) = self.body.take() else {
             return Poll::Ready(None);
         };
-        Poll::Ready(Some(match self.control.pass() {
+        Poll::Ready(Some(match self.pass() {
             Handed::Yes => Ok(Frame::data(body)),
             Handed::No => Err(GivenUp),
         }))
@@ -167,5 +178,32 @@ impl Body for GatedBody {
     fn size_hint(&self) -> SizeHint {
         let length = self.body.as_ref().map_or(0, Bytes::len);
         SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// O2: an attempt that was taken back reads nothing, and leaves the gate to the next one.
+    #[test]
+    fn attempt_taken_back_leaves_the_exchange_its_gate() {
+        let control = Arc::new(Control::default());
+        let read = |attempt: &Handover| {
+            let text = Bytes::from_static(b"x");
+            let mut body = GatedBody::new(Arc::clone(&control), attempt.clone(), text);
+            let mut cx = Context::from_waker(std::task::Waker::noop());
+            match Pin::new(&mut body).poll_frame(&mut cx) {
+                Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),
+                _ => None,
+            }
+        };
+        let (first, second) = (Handover::default(), Handover::default());
+        assert!(first.withdraw());
+        assert_eq!(read(&first), None);
+        assert!(!control.gate.is_begun());
+        assert_eq!(read(&second).unwrap(), "x");
+        assert!(!second.withdraw());
+        assert_eq!(control.shut(), Handed::Yes);
     }
 }

@@ -8,6 +8,8 @@ pub(super) const MAX_IN_FLIGHT: usize = 256;
 pub(super) const MAX_SIDE_IN_FLIGHT: usize = 64;
 /// At most this often a message is sent again after a refusal.
 pub(super) const MAX_REFUSALS: u32 = 5;
+/// How long a post may lie at a connection that does not begin to read it. Longer than a connection may take to stand.
+pub(super) const HANDOVER_PATIENCE: Duration = Duration::from_secs(11);
 /// At most this many times in a row a stream is resumed without anything coming of it (T3), unless it takes its time.
 pub(super) const MAX_RESUMPTIONS: u32 = 5;
 /// The pause before a resumption if the stream named none.

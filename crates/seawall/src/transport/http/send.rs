@@ -1,14 +1,17 @@
 //! One request to its answer: authorised, redirected within its origin, sent again only after a refusal.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use reqwest::{Body, Request, Response};
+use seawall_proto::connection::Handover;
+use tokio::time::timeout;
 use url::Url;
 
 use super::control::{Control, GatedBody};
-use super::limits::MAX_REFUSALS;
+use super::limits::{HANDOVER_PATIENCE, MAX_REFUSALS};
 use super::link::{Link, Standing};
 use super::{End, Handed, HttpFault};
 use crate::web::{Credentials, MAX_REDIRECTS, Refusal, Verdict, Waits, is_redirect, redirected};
@@ -110,38 +113,51 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
+    /// The answer of one connection.
+    ///
+    /// A request may be handed to a connection that is just closing, which then neither reads it nor refuses it
+    /// (hyperium/hyper#4122): a post whose body nobody began to read for [`HANDOVER_PATIENCE`] is taken back and handed to
+    /// another connection. A request without a body cannot be taken back so, and waits for its owner.
     async fn attempt(
         &self,
         link: &Link,
         credentials: Option<&Credentials>,
     ) -> Result<Response, End> {
-        let Outgoing {
-            method,
-            url,
-            headers,
-            body,
-            ..
-        } = &self.outgoing;
-        let mut request = Request::new(method.clone(), url.clone());
-        request.headers_mut().clone_from(headers);
+        loop {
+            let attempt = Handover::default();
+            let request = self.request(credentials, &attempt);
+            let answering = match link.config.client.execute(request) {
+                Ok(answering) => answering,
+                Err(refused) => return Err(self.failed(refused.into())),
+            };
+            let mut answering = pin!(answering);
+            let answer = match timeout(HANDOVER_PATIENCE, &mut answering).await {
+                Ok(answer) => answer,
+                Err(_) if self.outgoing.body.is_some() && attempt.withdraw() => continue,
+                Err(_) => answering.await,
+            };
+            return match answer {
+                Ok(response) => {
+                    self.control.answered();
+                    Ok(response)
+                }
+                Err(error) => Err(self.failed(HttpFault::of(&error))),
+            };
+        }
+    }
+
+    fn request(&self, credentials: Option<&Credentials>, attempt: &Handover) -> Request {
+        let outgoing = &self.outgoing;
+        let mut request = Request::new(outgoing.method.clone(), outgoing.url.clone());
+        request.headers_mut().clone_from(&outgoing.headers);
         for (name, value) in credentials.iter().flat_map(|given| &given.headers) {
             request.headers_mut().insert(name.clone(), value.clone());
         }
-        if let Some(text) = body {
-            let body = GatedBody::new(Arc::clone(self.control), text.clone());
+        if let Some(text) = &outgoing.body {
+            let body = GatedBody::new(Arc::clone(self.control), attempt.clone(), text.clone());
             *request.body_mut() = Some(Body::wrap(body));
         }
-        let answer = match link.config.client.execute(request) {
-            Ok(answer) => answer,
-            Err(refused) => return Err(self.failed(refused.into())),
-        };
-        match answer.await {
-            Ok(response) => {
-                self.control.answered();
-                Ok(response)
-            }
-            Err(error) => Err(self.failed(HttpFault::of(&error))),
-        }
+        request
     }
 
     /// The end of an exchange without an answer, told by whether the body was handed over by now.
