@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusal};
+use seawall_proto::limits::MAX_SUBSCRIPTIONS;
 use seawall_proto::{ErrorCode, Outcome};
 
 use crate::events::Hidden;
@@ -61,6 +62,8 @@ pub(crate) enum ErrorKind {
     Refresh(CloseReason),
     /// A list other than that of the tools cannot be used, or is longer than its bound.
     List { limit: Option<usize> },
+    /// As many resources are followed as can be.
+    FollowsAll,
     /// The way to the web cannot be opened.
     Http(HttpClientError),
     /// A configured header is none: its name.
@@ -122,6 +125,7 @@ impl Error {
             ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
             ErrorKind::Uncovered(_) => ErrorCode::CapabilityRefused,
             ErrorKind::NoTurn { .. } => ErrorCode::Timeout,
+            ErrorKind::FollowsAll => ErrorCode::ProtocolError,
             ErrorKind::UnusableSchema | ErrorKind::List { .. } => ErrorCode::InvalidResponse,
             ErrorKind::NotBuilt(_)
             | ErrorKind::LoginOverStdio
@@ -151,6 +155,7 @@ impl Error {
             | ErrorKind::Uncovered(_)
             | ErrorKind::NoTurn { .. }
             | ErrorKind::UnusableSchema
+            | ErrorKind::FollowsAll
             | ErrorKind::NotBuilt(_)
             | ErrorKind::LoginOverStdio
             | ErrorKind::Http(_)
@@ -303,6 +308,10 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::List { limit: Some(limit) } => {
             write!(f, "its list has more than {limit} entries or pages (maxTools, maxCatalogPages)")
         }
+        ErrorKind::FollowsAll => write!(
+            f,
+            "{MAX_SUBSCRIPTIONS} of its resources are followed, which is as many as can be; nothing was sent"
+        ),
         ErrorKind::Http(error) => write!(f, "{error}"),
         ErrorKind::Header(name) => {
             write!(f, "the configured header \"{name}\" has a name or a value that an entry's header cannot have")

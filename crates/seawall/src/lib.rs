@@ -63,7 +63,7 @@ pub use config::ServerConfig;
 pub use error::Error;
 pub use events::{Diagnostic, Hidden, LogLevel, Observer};
 pub use flows::Flow;
-pub use host::{Caller, Host, HostBuilder, HostError};
+pub use host::{Caller, Host, HostBuilder, HostError, HostRequest};
 pub use policy::Envelope;
 pub use seawall_proto::connection::{
     Change, Obstacle, Progress, RevisionRefusal, Session, Stats, Step,

@@ -293,13 +293,14 @@ impl Connection {
             }
             Err(error) => {
                 let code = error.code;
+                let told = RemoteText::new(&error.message);
                 let failed = match subject {
                     Subject::Tool => CallError::Refused {
                         code,
                         tool_not_found: error.says_tool_not_found(),
-                        told: RemoteText::new(&error.message),
+                        told,
                     },
-                    Subject::Other | Subject::Aside => CallError::RequestRefused { code },
+                    Subject::Other | Subject::Aside => CallError::RequestRefused { code, told },
                 };
                 self.diagnose(|| Event::RemoteError(error));
                 Err(failed)

@@ -89,6 +89,8 @@ pub enum CallError {
     RequestRefused {
         /// The error's code.
         code: i64,
+        /// What it says.
+        told: RemoteText,
     },
     /// The server answered, and the answer cannot be used.
     #[error("{0}")]
@@ -198,7 +200,7 @@ impl CallError {
     /// The same, without what the server said.
     #[must_use]
     pub fn without_text(mut self) -> Self {
-        if let Self::Refused { told, .. } = &mut self {
+        if let Self::Refused { told, .. } | Self::RequestRefused { told, .. } = &mut self {
             *told = RemoteText::default();
         }
         self
@@ -253,7 +255,7 @@ impl CallError {
     #[must_use]
     pub fn json_rpc_code(&self) -> Option<i64> {
         match self {
-            Self::Refused { code, .. } | Self::RequestRefused { code } => Some(*code),
+            Self::Refused { code, .. } | Self::RequestRefused { code, .. } => Some(*code),
             Self::Closed { reason, .. } | Self::BetweenLegs(BetweenLegs::Closed(reason)) => {
                 reason.json_rpc_code()
             }

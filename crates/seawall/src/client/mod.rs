@@ -224,6 +224,10 @@ impl Client {
         }
     }
 
+    pub(crate) fn shared_session(&self) -> &Arc<Session> {
+        &self.handle.session
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         self.handle.config.limits()
     }
@@ -234,7 +238,8 @@ impl Client {
 
     /// The error of a call, with what the server said of it, redacted and then cut (R2).
     fn call_error(&self, error: CallError) -> Error {
-        let CallError::Refused { told, .. } = &error else {
+        let (CallError::Refused { told, .. } | CallError::RequestRefused { told, .. }) = &error
+        else {
             return self.error(ErrorKind::Call(error));
         };
         let shown = {

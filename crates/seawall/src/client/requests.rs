@@ -115,7 +115,7 @@ impl Future for Request {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(reply))) => self.over(Ok(reply.result)),
             Poll::Ready(Some(Err(error))) => {
-                let failed = self.client.error(ErrorKind::Call(error));
+                let failed = self.client.call_error(error);
                 self.over(Err(failed))
             }
             Poll::Ready(None) => {
@@ -251,34 +251,57 @@ impl Client {
             self.handle.shared.lock().state().connection.follow(wanted);
             return Ok(());
         }
-        let mut followed: BTreeSet<String> = {
-            let mut guard = self.handle.shared.lock();
-            let connection = &guard.state().connection;
-            connection.followed().map(str::to_owned).collect()
-        };
-        for uri in followed.difference(&wanted).cloned().collect::<Vec<_>>() {
-            followed.remove(&uri);
-            self.ask_and_keep(
-                "resources/unsubscribe",
-                &json!({ "uri": uri }),
-                |connection| {
-                    connection.follow(followed.clone());
-                },
-            )
-            .await?;
+        let followed = self.followed();
+        for uri in followed.difference(&wanted) {
+            self.unfollow(uri).await?;
         }
-        for uri in wanted.difference(&followed.clone()) {
-            followed.insert(uri.clone());
-            self.ask_and_keep(
-                "resources/subscribe",
-                &json!({ "uri": uri }),
-                |connection| {
-                    connection.follow(followed.clone());
-                },
-            )
-            .await?;
+        for uri in wanted.difference(&followed) {
+            self.follow(uri).await?;
         }
         Ok(())
+    }
+
+    /// Follows one more resource, if it is not one too many; see [`subscribe`](Self::subscribe).
+    pub(crate) async fn follow(&self, uri: &str) -> Result<(), Error> {
+        let followed = self.followed();
+        if followed.len() >= MAX_SUBSCRIPTIONS && !followed.contains(uri) {
+            return Err(self.error(ErrorKind::FollowsAll));
+        }
+        let add = |connection: &mut Connection| {
+            let more = std::iter::once(uri.to_owned());
+            let followed: Vec<String> = connection.followed().map(str::to_owned).collect();
+            connection.follow(more.chain(followed));
+        };
+        if !self.session().revision.is_legacy() {
+            add(&mut self.handle.shared.lock().state().connection);
+            return Ok(());
+        }
+        let params = json!({ "uri": uri });
+        self.ask_and_keep("resources/subscribe", &params, add).await
+    }
+
+    /// Follows one resource no longer, whatever the server says to that.
+    pub(crate) async fn unfollow(&self, uri: &str) -> Result<(), Error> {
+        {
+            let mut guard = self.handle.shared.lock();
+            let connection = &mut guard.state().connection;
+            let others = connection.followed().filter(|followed| *followed != uri);
+            let others: Vec<String> = others.map(str::to_owned).collect();
+            connection.follow(others);
+        }
+        if !self.session().revision.is_legacy() {
+            return Ok(());
+        }
+        let params = json!({ "uri": uri });
+        self.request_of("resources/unsubscribe", &params).await?;
+        Ok(())
+    }
+
+    /// The resources that are followed.
+    fn followed(&self) -> BTreeSet<String> {
+        let mut guard = self.handle.shared.lock();
+        let connection = &guard.state().connection;
+        connection.followed().map(str::to_owned).collect()
     }
 
     /// Asks for something that a session remembers, and has the connection keep it for sessions made anew. One that was made

@@ -42,6 +42,13 @@ pub(crate) struct Entry {
     pub(crate) standing: watch::Receiver<Standing>,
 }
 
+impl Entry {
+    /// The place of its server in the order of admission, which a restart keeps.
+    pub(crate) fn place(&self) -> u64 {
+        self.owner
+    }
+}
+
 /// What holds an id.
 #[derive(Clone)]
 pub(crate) enum HoldOf {
