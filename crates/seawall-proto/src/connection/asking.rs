@@ -16,6 +16,8 @@ pub(super) struct Exchange {
     pub(super) status: Option<u16>,
     /// Whether it was asked again because the server named the revision that it had refused.
     pub(super) retried: bool,
+    /// Whether it was asked again because its connection broke.
+    pub(super) broke: bool,
 }
 
 /// How far a request of the handshake is on its way.
@@ -30,7 +32,7 @@ enum Way {
     /// A transport that sends each message by itself has its frame, and may have begun it.
     Handed(Handover),
     Dispatched,
-    /// The server was busy; it is asked again.
+    /// The server was busy, or the connection to it broke; it is asked again.
     Resting {
         until: Time,
     },
@@ -126,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// The rest of a busy server is over.
+    /// The rest of a server is over.
     pub(super) fn ask_again(&mut self, now: Time) {
         let deadline = self.exchange.deadline;
         self.say_exchange_again(now, deadline);
@@ -134,7 +136,7 @@ impl Connection {
 
     /// Says the request of the handshake under way again. Its deadline stays.
     pub(super) fn say_exchange_again(&mut self, now: Time, deadline: Option<Time>) {
-        let retried = self.exchange.retried;
+        let (retried, broke) = (self.exchange.retried, self.exchange.broke);
         let placeholder = Stage::Initializing { since: now };
         let stage = std::mem::replace(&mut self.stage, placeholder);
         let asked = match &stage {
@@ -144,29 +146,30 @@ impl Connection {
                 Under::Renewing { .. } => {
                     self.stage = stage;
                     self.renew_after_rest(now);
-                    self.keep_deadline(deadline, retried);
+                    self.keep_deadline(deadline, retried, broke);
                     return;
                 }
                 Under::Nothing => Ok(()),
             },
             Stage::Discovering { .. } => {
                 self.discover(now);
-                self.keep_deadline(deadline, retried);
+                self.keep_deadline(deadline, retried, broke);
                 return;
             }
             _ => Ok(()),
         };
         self.stage = stage;
-        self.keep_deadline(deadline, retried);
+        self.keep_deadline(deadline, retried, broke);
         if let Err(reason) = asked {
             self.close(reason);
         }
     }
 
-    fn keep_deadline(&mut self, deadline: Option<Time>, retried: bool) {
+    fn keep_deadline(&mut self, deadline: Option<Time>, retried: bool, broke: bool) {
         if !self.is_closed() {
             self.exchange.deadline = deadline;
             self.exchange.retried = retried;
+            self.exchange.broke = broke;
         }
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{
-    Binding, CloseReason, Connection, Era, ExchangeFault, RevisionRefusal, Session, Stage, Time,
+    Binding, CloseReason, Connection, Era, ExchangeFault, Obstacle, RevisionRefusal, Session,
+    Stage, Time,
 };
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
@@ -100,18 +101,28 @@ impl Connection {
     pub(super) fn exchange_failed(&mut self, now: Time, fault: ExchangeFault) {
         let step = self.step();
         let deadline = self.exchange.deadline.take();
-        let rested = now.after(fault.retry_after.max(SHORTEST_REST));
         let busy = matches!(fault.status, Some(429 | 503));
+        // A server may close a connection that it kept in the very moment at which it is used again.
+        let broke = fault.obstacle == Some(Obstacle::Lost) && fault.status.is_none();
+        let again = busy || (broke && !self.exchange.broke);
+        let rest = if busy {
+            fault.retry_after.max(SHORTEST_REST)
+        } else {
+            SHORTEST_REST
+        };
+        let rested = now.after(rest);
         match (&self.stage, deadline) {
             // Reading a list does nothing, so it may be asked for again.
             (Stage::Listing(_) | Stage::Discovering { .. }, Some(deadline))
-                if busy && rested < deadline =>
+                if again && rested < deadline =>
             {
+                self.exchange.broke |= broke;
                 self.exchange.rest(rested, deadline);
             }
             (Stage::Ready(ready), Some(deadline))
-                if busy && rested < deadline && !ready.is_renewing() =>
+                if again && rested < deadline && !ready.is_renewing() =>
             {
+                self.exchange.broke |= broke;
                 self.exchange.rest(rested, deadline);
             }
             (Stage::Ready(ready), _) if !ready.is_renewing() => {

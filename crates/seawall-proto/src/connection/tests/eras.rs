@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{DISCOVERED, INITIALIZE_RESULT, LIST_RESULT, Peer, fault, field, modern_http};
 use crate::connection::{
-    Binding, ClientConfig, CloseReason, Era, Event, Order, Step, TransmitKind,
+    Binding, ClientConfig, CloseReason, Era, Event, Obstacle, Order, Step, TransmitKind,
 };
 use crate::mcp::Revision;
 use crate::outcome::{ErrorCode, Outcome};
@@ -272,6 +272,36 @@ fn busy_server_is_asked_again_within_the_deadline() {
     });
     next(&mut legacy);
     legacy.ended(1, fault(Some(503)));
+    assert!(!legacy.is_open());
+}
+
+/// S2: a kept connection that the server closes just when it is used again costs a moment, once for each request of the
+/// handshake that does nothing; `initialize` is not said twice.
+#[test]
+fn broken_exchange_of_the_handshake_is_asked_again_once() {
+    let broken = || fault(None).with_obstacle(Obstacle::Lost);
+    let mut peer = probed(modern_http());
+    peer.ended(1, broken());
+    assert!(peer.go().is_empty(), "it rests");
+    peer.pass(Duration::from_millis(100));
+    assert_eq!(next(&mut peer), ("server/discover".to_owned(), 2));
+    peer.respond(2, 200, DISCOVERED);
+    assert_eq!(next(&mut peer), ("tools/list".to_owned(), 3));
+    peer.ended(3, broken());
+    peer.pass(Duration::from_millis(100));
+    assert_eq!(next(&mut peer), ("tools/list".to_owned(), 4));
+    peer.ended(4, broken());
+    assert!(!peer.is_open(), "not a third time");
+    // Another failure is none of that kind.
+    let mut other = probed(modern_http());
+    other.ended(1, fault(None));
+    assert!(!other.is_open());
+    let mut legacy = Peer::with(ClientConfig {
+        binding: Binding::Http,
+        ..ClientConfig::new("0")
+    });
+    next(&mut legacy);
+    legacy.ended(1, broken());
     assert!(!legacy.is_open());
 }
 
