@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, test_kill_process_group};
 use seawall_proto::connection::ExitReason;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::yield_now;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::super::{KILL_NOW_WAIT, KILL_WAIT, NotReaped, TERMINATE_WAIT};
 use super::leader::{Leader, Sight};
@@ -74,13 +74,19 @@ impl ProcessTree {
             if let Some(exit) = self.0.state().exit() {
                 return exit;
             }
-            watchdog::mend();
-            let told = match &mut children {
-                Ok(children) => children.recv().await.is_some(),
-                Err(_) => false,
+            let told = async {
+                let told = match &mut children {
+                    Ok(children) => children.recv().await.is_some(),
+                    Err(_) => false,
+                };
+                if !told {
+                    sleep(LONGEST_PAUSE).await;
+                }
             };
-            if !told {
-                sleep(LONGEST_PAUSE).await;
+            match watchdog::mend() {
+                None => told.await,
+                // Whether it is told or not, it looks again.
+                Some(early) => drop(timeout(early, told).await),
             }
         }
     }

@@ -118,16 +118,18 @@ impl Drop for Registration {
     }
 }
 
-/// Replaces a watchdog that died, so that the groups that live stay guarded.
-pub(super) fn mend() {
+/// Replaces a watchdog that died, so that the groups that live stay guarded. One that died young is not replaced before
+/// this much time has passed: then it is to be looked at again.
+pub(super) fn mend() -> Option<Duration> {
     let mut watchdog = lock();
-    let due = watchdog
-        .shell
-        .as_ref()
-        .is_some_and(|shell| shell.started.elapsed() >= MEND_PAUSE);
-    if due {
+    let shell = watchdog.shell.as_mut()?;
+    let early = MEND_PAUSE.saturating_sub(shell.started.elapsed());
+    if early.is_zero() {
         watchdog.ensure();
+        return None;
     }
+    let died = !matches!(shell.child.try_wait(), Ok(None));
+    died.then_some(early)
 }
 
 /// The pid of the watchdog that is there now.

@@ -45,6 +45,20 @@ fn role() {
             children.push(start(STUBBORN));
             assert_ne!(watchdog::shell(), Some(old));
         }
+        if role == "whose watchdog died young" {
+            let old = watchdog::shell();
+            kill(old.unwrap());
+            let replaced = async {
+                while watchdog::shell() == old {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            };
+            // Whoever waits for the exit of a child has it replaced, though nothing else happens.
+            tokio::select! {
+                _ = children[0].tree.exited() => panic!("the child lives"),
+                replaced = tokio::time::timeout(BOUND, replaced) => replaced.unwrap(),
+            }
+        }
         if role == "with a stray" {
             children.push(start(WITH_STRAY));
         }
@@ -110,6 +124,7 @@ fn tree_dies_within_five_seconds_of_a_killed_host() {
         ("plain", 3),
         ("without its watchdog for a moment", 5),
         ("after an end", 3),
+        ("whose watchdog died young", 3),
     ];
     if cfg!(target_os = "linux") {
         roles.push(("with a stray", 5));
