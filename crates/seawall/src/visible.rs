@@ -19,24 +19,37 @@ pub enum Place {
 /// The text with every character that a terminal would obey or hide written as `\u{…}`.
 #[must_use]
 pub fn visible(text: &str, place: Place) -> Cow<'_, str> {
-    if !text.chars().any(|c| must_show(c, place)) {
+    if !shown(text, place).any(|(_, hidden)| hidden) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if must_show(c, place) {
-            shown.extend(c.escape_unicode());
+    let mut visible = String::with_capacity(text.len() + 16);
+    for (c, hidden) in shown(text, place) {
+        if hidden {
+            visible.extend(c.escape_unicode());
         } else {
-            shown.push(c);
+            visible.push(c);
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(visible)
 }
 
 /// How many characters of the text a reader cannot see, or would see in another order.
 #[must_use]
 pub fn count_invisible(text: &str) -> usize {
-    text.chars().filter(|c| must_show(*c, Place::Block)).count()
+    shown(text, Place::Block)
+        .filter(|(_, hidden)| *hidden)
+        .count()
+}
+
+/// Each character, and whether it is written as `\u{…}`. On lines of their own the two characters of a line's end as some
+/// systems write it are one.
+fn shown(text: &str, place: Place) -> impl Iterator<Item = (char, bool)> {
+    let mut rest = text.chars();
+    std::iter::from_fn(move || {
+        let c = rest.next()?;
+        let ends_line = c == '\r' && place == Place::Block && rest.as_str().starts_with('\n');
+        Some((c, !ends_line && must_show(c, place)))
+    })
 }
 
 /// Whether a character is written as `\u{…}` there.

@@ -41,6 +41,10 @@ pub(crate) enum ArgumentError {
     },
     #[error("`{key}` is given twice; it takes {}, so give it once", kinds(.expected))]
     GivenTwice { key: String, expected: Vec<Kind> },
+    #[error(
+        "`{key}` comes after one of its members and would replace it; give it before them, or them alone"
+    )]
+    AfterItsMember { key: String },
     #[error("the tool has no argument `{key}`{}", nearest_name(.nearest.as_deref()))]
     UnknownKey {
         key: String,
@@ -87,31 +91,40 @@ pub(crate) fn build(
             node
         }
     };
-    let mut given = HashSet::new();
+    let mut given = Given::default();
     for pair in pairs {
         let (key, text) = match pair.split_once('=') {
             Some((key, text)) if !key.is_empty() => (key, text),
             _ => return Err(ArgumentError::NotAPair(pair.clone())),
         };
-        let repeated = !given.insert(key);
-        set(&mut root, Schema::root(input_schema), key, text, repeated)?;
+        set(&mut root, Schema::root(input_schema), key, text, &mut given)?;
     }
     Ok(root.to_text())
 }
 
+/// What pairs gave before, each as the names on its way.
+#[derive(Default)]
+struct Given<'a> {
+    whole: HashSet<Vec<&'a str>>,
+    /// Of which members were given.
+    parts: HashSet<Vec<&'a str>>,
+}
+
 /// Sets the member that the dotted `key` names.
-fn set(
+fn set<'a>(
     root: &mut Node,
     root_schema: Schema<'_>,
-    key: &str,
+    key: &'a str,
     text: &str,
-    repeated: bool,
+    given: &mut Given<'a>,
 ) -> Result<(), ArgumentError> {
     let mut place = root;
     let mut schema = root_schema;
     let mut rest = key;
+    let mut way = Vec::new();
     for _ in 0..MAX_DEPTH {
         let (name, after) = schema.split_key(rest);
+        way.push(name);
         let member = schema
             .member(name)
             .map_err(|closed| ArgumentError::UnknownKey {
@@ -124,6 +137,11 @@ fn set(
                 key: parent(key, rest).to_owned(),
             })?;
         let Some(after) = after else {
+            if given.parts.contains(&way) {
+                let key = key.to_owned();
+                return Err(ArgumentError::AfterItsMember { key });
+            }
+            let repeated = !given.whole.insert(way);
             return put(members, name, key, &member, text, repeated);
         };
         let expected = typing::kinds(&member);
@@ -131,6 +149,7 @@ fn set(
             let key = written(key, Some(after)).to_owned();
             return Err(ArgumentError::NoMembers { key, expected });
         }
+        given.parts.insert(way.clone());
         place = node::entry(members, name);
         schema = member;
         rest = after;

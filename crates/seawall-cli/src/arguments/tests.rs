@@ -26,6 +26,26 @@ fn string_is_taken_as_it_stands() {
     assert_eq!(built(&schema, &["s=a=b \"c\"\n"]), r#"{"s":"a=b \"c\"\n"}"#);
 }
 
+/// What was given is never lost: an object after one of its members would replace it.
+#[test]
+fn object_after_its_member_is_refused() {
+    let object =
+        with(&json!({"r": {"type": "object", "properties": {"v": {}, "w": {"type": "object"}}}}));
+    let refused = "error: `r` comes after one of its members and would replace it; give it before them, or them alone";
+    assert_eq!(built(&object, &["r.v=1", r#"r={"x":2}"#]), refused);
+    assert_eq!(
+        built(&object, &["r.w.a=1", "r.w={}"]),
+        refused.replace("`r`", "`r.w`")
+    );
+    assert_eq!(
+        built(&object, &[r#"r={"x":2}"#, "r.v=1"]),
+        r#"{"r":{"x":2,"v":1}}"#
+    );
+    // A name with a dot in it is no member of another.
+    let dotted = with(&json!({"a": {"type": "integer"}, "a.b": {"type": "integer"}}));
+    assert_eq!(built(&dotted, &["a.b=1", "a=2"]), r#"{"a.b":1,"a":2}"#);
+}
+
 #[test]
 fn scalars_are_parsed_by_their_type() {
     let schema = with(&json!({

@@ -148,6 +148,10 @@ fn what_a_terminal_obeys_or_hides_is_made_visible() {
     }
     assert_eq!(visible("a\tb\nc", Place::Line), "a\\u{9}b\\u{a}c");
     assert_eq!(count_invisible("a\u{200b}b\u{202e}"), 2);
+    assert_eq!(visible("a\r\nb", Place::Block), "a\r\nb");
+    assert_eq!(count_invisible("a\r\nb"), 0);
+    assert_eq!(visible("a\rb\r\r\n", Place::Block), "a\\u{d}b\\u{d}\r\n");
+    assert_eq!(visible("a\r\n", Place::Line), "a\\u{d}\\u{a}");
 }
 
 #[test]
