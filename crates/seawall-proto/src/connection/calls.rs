@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::ledger::{Abandoned, CallId, Kept, Leg, Pending, Progress, Subject};
+use super::kept::{Asked, Kept};
+use super::ledger::{Abandoned, CallId, Leg, Pending, Progress, Subject};
 use super::left::Left;
 use super::outbox::{ENTRY_OVERHEAD_BYTES, Purpose};
 use super::request::{Continuation, Request};
+use super::terms::{Rounds, Terms};
+use super::wire::Meta;
 use super::{Binding, CallError, Connection, Event, RemoteText, Stage, Time, wire};
 use crate::framing::Kind;
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Reply};
 use crate::limits::MAX_JSON_DEPTH;
-use crate::mcp::{Catalog, ToolResult};
+use crate::mcp::{Catalog, ClientCapabilities, ToolResult};
 use crate::outcome::Outcome;
 
 /// Containers around the arguments in a `tools/call`: the envelope and `params` (L2).
@@ -42,7 +45,7 @@ impl From<Option<Duration>> for Bound {
 }
 
 impl Connection {
-    /// Queues a call of `tool` with `arguments`, a JSON object; its deadline is the end of `bound`.
+    /// Queues a call of `tool` with `arguments`, a JSON object, on these terms.
     ///
     /// # Errors
     /// A [`CallError`] whose outcome is `not_sent`; the session goes on.
@@ -51,15 +54,20 @@ impl Connection {
         now: Time,
         tool: &str,
         arguments: impl Into<Json>,
-        bound: impl Into<Bound>,
+        terms: impl Into<Terms>,
     ) -> Result<CallId, CallError> {
         let arguments = arguments.into();
         let catalog = self.open_catalog()?;
         let tool = catalog.get(tool).ok_or(CallError::UnknownTool)?;
         let name = tool.name_json().clone();
         self.check_params(&arguments, ARGUMENTS_DEPTH)?;
-        let request = Request::Tool { name, arguments };
-        self.begin(now, request, Subject::Tool, bound.into())
+        let mut terms = terms.into();
+        let request = Request::Tool {
+            name,
+            arguments,
+            meta: terms.meta.take(),
+        };
+        self.begin(now, request, Subject::Tool, terms)
     }
 
     /// Queues a request of any method; `params` is a JSON object, if there are any. Its end is a reply: see
@@ -72,19 +80,19 @@ impl Connection {
         now: Time,
         method: impl Into<Cow<'static, str>>,
         params: Option<Json>,
-        timeout: Option<Duration>,
+        terms: impl Into<Terms>,
     ) -> Result<CallId, CallError> {
         self.open_catalog()?;
         if let Some(params) = &params {
             self.check_params(params, PARAMS_DEPTH)?;
         }
-        let method = method.into();
-        self.begin(
-            now,
-            Request::Other { method, params },
-            Subject::Other,
-            timeout.into(),
-        )
+        let mut terms = terms.into();
+        let request = Request::Other {
+            method: method.into(),
+            params,
+            meta: terms.meta.take(),
+        };
+        self.begin(now, request, Subject::Other, terms)
     }
 
     fn open_catalog(&self) -> Result<&Arc<Catalog>, CallError> {
@@ -118,10 +126,18 @@ impl Connection {
         now: Time,
         request: Request,
         subject: Subject,
-        bound: Bound,
+        terms: Terms,
     ) -> Result<CallId, CallError> {
+        if let Some(meta) = request.callers_meta() {
+            self.check_params(meta, ARGUMENTS_DEPTH)?;
+        }
+        let (asked, more) = self.continuation(terms.rounds)?;
+        let own = self.own_meta(terms.capabilities, terms.log_level);
+        if let Some(level) = terms.log_level {
+            self.log_at_least(now, level);
+        }
         let id = self.next_id;
-        let frame = request.frame(id, &self.meta, &Continuation::default());
+        let frame = request.frame(id, own.as_ref().unwrap_or(&self.meta), &more);
         let limit = self.config.limits.max_outbound_frame_bytes;
         if frame.len() - 1 > limit {
             return Err(CallError::RequestTooLong { limit });
@@ -133,6 +149,7 @@ impl Connection {
         self.next_id += 1;
         let route = self.route(&request);
         let frame = self.send(frame, Purpose::Request(id), route);
+        let bound = terms.bound;
         let (timeout, total) = match bound.timeout {
             // The caller's own bound is one of the whole call: progress does not move it.
             Some(timeout) => (timeout, timeout),
@@ -147,7 +164,20 @@ impl Connection {
         let deadline = now.after(timeout.saturating_sub(bound.waited));
         let whole = total;
         let total = now.after(whole.saturating_sub(bound.waited));
-        let again = self.is_modern() || self.config.binding == Binding::Http;
+        let kept = (self.is_modern() || self.config.binding == Binding::Http).then(|| {
+            let mut kept = Kept {
+                request,
+                meta: own,
+                capabilities: terms.capabilities,
+                asked,
+                held: more.held(),
+                more,
+            };
+            if self.config.binding == Binding::Stream {
+                kept.forget_continuation();
+            }
+            Box::new(kept)
+        });
         self.calls.insert(
             id,
             Pending {
@@ -156,7 +186,7 @@ impl Connection {
                 rounds: 0,
                 again: false,
                 subject,
-                kept: again.then(|| Kept::new(request)),
+                kept,
                 deadline,
                 total,
                 timeout,
@@ -167,6 +197,46 @@ impl Connection {
         );
         self.stats.calls += 1;
         Ok(CallId(id))
+    }
+
+    /// What the first leg says beside the request, and who is asked for another round.
+    fn continuation(&self, rounds: Rounds) -> Result<(Asked, Continuation), CallError> {
+        let Rounds::Callers { responses, state } = rounds else {
+            return Ok((Asked::Us, Continuation::default()));
+        };
+        if !self.is_modern() {
+            return match (responses, state) {
+                (None, None) => Ok((Asked::Us, Continuation::default())),
+                _ => Err(CallError::NoRounds),
+            };
+        }
+        if let Some(responses) = &responses {
+            self.check_params(responses, ARGUMENTS_DEPTH)?;
+        }
+        if let Some(state) = &state {
+            let limit = self.config.limits.max_outbound_frame_bytes;
+            if state.kind() != Kind::String {
+                return Err(CallError::ArgumentsKind);
+            }
+            if state.len() > limit {
+                return Err(CallError::RequestTooLong { limit });
+            }
+        }
+        let responses = responses.map(|responses| responses.as_bytes().to_vec());
+        Ok((Asked::Caller, Continuation { responses, state }))
+    }
+
+    /// What a request says of itself where it is not what the connection says.
+    fn own_meta(
+        &self,
+        capabilities: Option<ClientCapabilities>,
+        log_level: Option<&'static str>,
+    ) -> Option<Meta> {
+        let own = capabilities.is_some() || log_level.is_some();
+        (own && self.meta.is_modern()).then(|| {
+            let capabilities = capabilities.unwrap_or(self.config.capabilities);
+            self.meta_of(&capabilities, log_level.or(self.log_level.as_deref()))
+        })
     }
 
     /// The end of a tool's call, once; until then `waker` is kept, to be woken when the call ends or reports progress.

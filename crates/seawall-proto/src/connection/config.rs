@@ -19,6 +19,9 @@ pub struct ClientConfig {
     pub binding: Binding,
     /// What the host supplies when the server asks: exactly this is declared (S2).
     pub capabilities: ClientCapabilities,
+    /// What callers may supply beside the host ([`Terms::capabilities`](super::Terms::capabilities)): declared in
+    /// `initialize` too, where everything is declared that is ever supplied. Default: nothing.
+    pub relayed: ClientCapabilities,
     /// Whether a server without tools is of use.
     pub tools: ToolsNeed,
     /// Bounds a call whose progress restarts its timeout, and any other (O4). Default: zero, which leaves progress without
@@ -40,11 +43,19 @@ impl ClientConfig {
             pin: None,
             binding: Binding::Stream,
             capabilities: ClientCapabilities::default(),
+            relayed: ClientCapabilities::default(),
             tools: ToolsNeed::Required,
             max_total_timeout: Duration::ZERO,
             version,
             diagnostics: false,
         }
+    }
+}
+
+impl ClientConfig {
+    /// What a session of a revision with a handshake is told.
+    pub(super) fn declared(&self) -> ClientCapabilities {
+        self.capabilities.or(self.relayed)
     }
 }
 

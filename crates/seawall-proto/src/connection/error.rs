@@ -46,6 +46,11 @@ pub enum CallError {
     /// The arguments nest too deep; nothing was sent (L4).
     #[error("the request would nest deeper than {MAX_JSON_DEPTH} containers")]
     ArgumentsTooDeep,
+    /// The caller brought answers, or a state, to a server whose revision asks for nothing in a result; nothing was sent.
+    #[error(
+        "its revision has no rounds, so it gave no requestState and wants no inputResponses; nothing was sent"
+    )]
+    NoRounds,
     /// The request is longer than `maxOutboundFrameBytes`; nothing was sent (L4).
     #[error("the request would be longer than {limit} bytes (maxOutboundFrameBytes)")]
     RequestTooLong {
@@ -214,6 +219,7 @@ impl CallError {
             | Self::NotReady
             | Self::ArgumentsKind
             | Self::ArgumentsTooDeep
+            | Self::NoRounds
             | Self::RequestTooLong { .. }
             | Self::BufferFull { .. } => Outcome::NotSent,
             Self::Timeout { outcome, .. } | Self::Closed { outcome, .. } => *outcome,
@@ -236,6 +242,7 @@ impl CallError {
             Self::NotReady => ErrorCode::ConnectionClosed,
             Self::ArgumentsKind
             | Self::ArgumentsTooDeep
+            | Self::NoRounds
             | Self::RequestTooLong { .. }
             | Self::BufferFull { .. } => ErrorCode::ProtocolError,
             Self::Timeout { .. } => ErrorCode::Timeout,

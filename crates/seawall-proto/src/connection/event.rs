@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Change, CloseReason, InputId};
+use super::{CallId, Change, CloseReason, InputId};
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Noise};
 use crate::mcp::{Catalog, InputMethod, Revision};
@@ -42,12 +42,17 @@ pub enum Event {
     UncorrelatedError(ErrorObject),
     /// A JSON-RPC error that failed a request of ours. Told only if diagnostics are wanted.
     RemoteError(ErrorObject),
-    /// A line of the server's log: the parameters of `notifications/message`, remote text. Told only if diagnostics are
-    /// wanted.
-    Log(Json),
+    /// A line of the server's log: remote text. Told only if diagnostics are wanted, or callers may supply.
+    Log {
+        /// The parameters of `notifications/message`.
+        params: Json,
+        /// The call that it was written for, where the transport tells: each call has a stream of its own.
+        call: Option<CallId>,
+    },
     /// The server sent a request where its revision has none. Told only if diagnostics are wanted.
     Violation,
-    /// The server asks for something; [`Connection::supply`](super::Connection::supply) answers.
+    /// The server asks for something; [`Connection::supply`](super::Connection::supply) answers, or
+    /// [`Connection::refuse`](super::Connection::refuse).
     Input {
         /// Which one.
         id: InputId,
@@ -55,6 +60,9 @@ pub enum Event {
         method: InputMethod,
         /// The request's parameters, unchanged.
         params: Option<Json>,
+        /// The call that it is asked for, where that is known: on 2026-07-28, and over a transport where each call has a
+        /// stream of its own.
+        call: Option<CallId>,
     },
     /// Nobody waits for this input any longer.
     InputWithdrawn {
@@ -77,7 +85,7 @@ impl fmt::Debug for Event {
             Self::Noise { kind, line } => write!(f, "Noise({kind:?}, {} bytes)", line.len()),
             Self::UncorrelatedError(error) => write!(f, "UncorrelatedError({error:?})"),
             Self::RemoteError(error) => write!(f, "RemoteError({error:?})"),
-            Self::Log(params) => write!(f, "Log({} bytes)", params.len()),
+            Self::Log { params, .. } => write!(f, "Log({} bytes)", params.len()),
             Self::Violation => f.write_str("Violation"),
             Self::Input { id, method, .. } => write!(f, "Input({id:?}, {method:?})"),
             Self::InputWithdrawn { id } => write!(f, "InputWithdrawn({id:?})"),

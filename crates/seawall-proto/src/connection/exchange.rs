@@ -273,7 +273,7 @@ impl Connection {
             }
             message => message,
         };
-        self.handle_message(now, frame, message);
+        self.take_message(now, frame, message, Some(key));
     }
 
     /// Message `key` was taken; its answer, if it has one, comes elsewhere.

@@ -16,7 +16,7 @@ use super::{
 use crate::framing::Kind;
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Reply};
-use crate::mcp::{Catalog, CatalogFault, Revision};
+use crate::mcp::{Catalog, CatalogFault, ClientCapabilities, Revision};
 
 /// How long a server over a stream that may be of either era has to answer the probe; a legacy one may stay silent (S3).
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -104,24 +104,17 @@ impl Connection {
             }
         }
     }
-    fn modern_meta(&self, log_level: Option<&str>) -> Meta {
-        Meta::modern(
-            Revision::V2026_07_28,
-            self.config.version,
-            &self.config.capabilities,
-            log_level,
-        )
+    pub(super) fn modern_meta(&self, log_level: Option<&str>) -> Meta {
+        self.meta_of(&self.config.capabilities, log_level)
     }
 
-    /// Has a modern server log from this level on while it works on requests made from now on; `None` has it log nothing.
-    /// On legacy revisions `logging/setLevel` is a request of its own; here it is only kept, for a session made anew.
-    ///
-    /// Source: 2026-07-28, `server/utilities/logging`.
-    pub fn set_log_level(&mut self, level: Option<&str>) {
-        self.log_level = level.map(str::to_owned);
-        if self.meta.is_modern() {
-            self.meta = self.modern_meta(level);
-        }
+    pub(super) fn meta_of(
+        &self,
+        capabilities: &ClientCapabilities,
+        log_level: Option<&str>,
+    ) -> Meta {
+        let version = self.config.version;
+        Meta::modern(Revision::V2026_07_28, version, capabilities, log_level)
     }
 
     pub(super) fn discover(&mut self, now: Time) {
@@ -130,6 +123,7 @@ impl Connection {
             id,
             method: "server/discover",
             params: None,
+            theirs: None,
             members: &[],
             meta: &self.meta,
             token: false,
@@ -151,8 +145,8 @@ impl Connection {
 
     fn send_initialize(&mut self, now: Time, revision: Revision) {
         let id = self.new_id();
-        let capabilities = &self.config.capabilities;
-        let frame = wire::initialize(id, revision, self.config.version, capabilities);
+        let capabilities = self.config.declared();
+        let frame = wire::initialize(id, revision, self.config.version, &capabilities);
         self.exchange(now, id, frame, "initialize", Step::Initialize);
     }
 

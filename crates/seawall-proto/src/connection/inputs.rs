@@ -3,12 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use super::ledger::Subject;
 use super::outbox::Purpose;
-use super::{CloseReason, Connection, Era, Event, Stage, Time, wire};
+use super::{CallId, CloseReason, Connection, Era, Event, Stage, Time, wire};
 use crate::json::Json;
-use crate::jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
+use crate::jsonrpc::{ErrorObject, INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
 use crate::limits::{MAX_INPUTS, MAX_JSON_DEPTH};
 use crate::mcp::InputMethod;
+
+/// Containers around an error's data: the envelope and the error (L2).
+const ERROR_DATA_DEPTH: usize = 2;
 
 /// One thing that the server asked for. Unique per connection, never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,21 +54,54 @@ impl Connection {
             Some(Origin::Leg { call, at }) => self.supply_leg(call, at, answer),
             Some(Origin::Server(id)) => {
                 let answer = answer.filter(|answer| answer.depth() < MAX_JSON_DEPTH);
-                let limit = self.config.limits.max_outbound_frame_bytes;
-                let mut frame = match &answer {
+                let frame = match &answer {
                     Some(answer) => wire::reply(&id, Ok(answer.as_bytes())),
                     None => wire::reply(&id, Err(INTERNAL_ERROR)),
                 };
-                if frame.len() - 1 > limit {
-                    frame = wire::reply(&id, Err(INTERNAL_ERROR));
-                }
-                self.reply(now, frame);
+                self.reply_if_short(now, &id, frame);
             }
         }
     }
 
-    /// Answers a request of the server, or asks the host to (S7).
-    pub(super) fn answer(&mut self, now: Time, id: &RequestId, method: &str, params: Option<Json>) {
+    /// Refuses an input in these words. The question of a call between two legs ends the call, as there is no way to say no.
+    ///
+    /// An input that was withdrawn meanwhile is passed over.
+    pub fn refuse(&mut self, now: Time, input: InputId, error: &ErrorObject) {
+        match self.inputs.open.remove(&input.0) {
+            None => {}
+            Some(Origin::Leg { call, at }) => self.supply_leg(call, at, None),
+            Some(Origin::Server(id)) => {
+                let too_deep = |data: &Json| data.depth() + ERROR_DATA_DEPTH > MAX_JSON_DEPTH;
+                let frame = if error.data.as_ref().is_some_and(too_deep) {
+                    wire::refusal(
+                        &id,
+                        &ErrorObject::new(error.code, error.message.as_str(), None),
+                    )
+                } else {
+                    wire::refusal(&id, error)
+                };
+                self.reply_if_short(now, &id, frame);
+            }
+        }
+    }
+
+    /// Sends a reply, or says that there is none if it is longer than it may be.
+    fn reply_if_short(&mut self, now: Time, id: &RequestId, mut frame: Vec<u8>) {
+        if frame.len() - 1 > self.config.limits.max_outbound_frame_bytes {
+            frame = wire::reply(id, Err(INTERNAL_ERROR));
+        }
+        self.reply(now, frame);
+    }
+
+    /// Answers a request of the server, or asks the host to (S7). `on` is the request of ours whose stream it came on.
+    pub(super) fn answer(
+        &mut self,
+        now: Time,
+        id: &RequestId,
+        method: &str,
+        params: Option<Json>,
+        on: Option<u64>,
+    ) {
         self.stats.requests += 1;
         let probing =
             matches!(self.stage, Stage::Discovering { .. }) && self.config.era == Era::Auto;
@@ -75,10 +112,11 @@ impl Connection {
         }
         let wanted = InputMethod::of(method, params.as_ref())
             // What is supplied is declared in `initialize`, which was not said yet while the server is probed.
-            .filter(|wanted| !probing && self.config.capabilities.supplies(*wanted));
+            .filter(|wanted| !probing && self.config.declared().supplies(*wanted));
         let frame = match wanted {
             Some(wanted) if self.inputs.pending() < MAX_INPUTS => {
-                self.ask(Origin::Server(id.clone()), wanted, params);
+                let call = on.and_then(|on| self.call_on(on));
+                self.ask(Origin::Server(id.clone()), wanted, params, call);
                 return;
             }
             Some(_) => wire::reply(id, Err(INTERNAL_ERROR)),
@@ -102,7 +140,19 @@ impl Connection {
         self.send(frame, Purpose::Reply { room_by }, None);
     }
 
-    pub(super) fn ask(&mut self, origin: Origin, method: InputMethod, params: Option<Json>) {
+    /// The call whose stream this is; none of what nobody waits for.
+    pub(super) fn call_on(&self, stream: u64) -> Option<CallId> {
+        let (call, pending) = self.calls.in_flight(stream)?;
+        (pending.subject != Subject::Aside).then_some(CallId(call))
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        origin: Origin,
+        method: InputMethod,
+        params: Option<Json>,
+        call: Option<CallId>,
+    ) {
         let id = self.inputs.next;
         self.inputs.next += 1;
         self.inputs.open.insert(id, origin);
@@ -110,6 +160,7 @@ impl Connection {
             id: InputId(id),
             method,
             params,
+            call,
         });
     }
 

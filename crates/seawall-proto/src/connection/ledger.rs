@@ -6,10 +6,11 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::handover::Handover;
+use super::kept::Kept;
 use super::left::{Before, Left};
 use super::legs::Pause;
 use super::outbox::ENTRY_OVERHEAD_BYTES;
-use super::request::{Continuation, Request};
+use super::request::Continuation;
 use super::wire::{self, Meta};
 use super::{CallError, CloseReason, Time};
 use crate::json::Json;
@@ -103,26 +104,6 @@ pub(super) struct Pending {
     pub(super) progress: Option<Progress>,
 }
 
-/// What a request that may have to be said again is made of.
-#[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) request: Request,
-    /// What the leg under way says beside it.
-    more: Continuation,
-    /// Bytes that `more` keeps alive (L8).
-    held: usize,
-}
-
-impl Kept {
-    pub(super) fn new(request: Request) -> Box<Self> {
-        Box::new(Self {
-            request,
-            more: Continuation::default(),
-            held: 0,
-        })
-    }
-}
-
 /// Spreads ids that we gave out ourselves, one after the other: nobody can choose them to collide.
 #[derive(Debug, Default)]
 struct IdHasher(u64);
@@ -178,6 +159,7 @@ impl Calls {
     pub(super) fn insert(&mut self, call: u64, pending: Pending) {
         self.deadlines.insert((pending.deadline, call));
         self.asides += usize::from(pending.subject == Subject::Aside);
+        self.result_bytes += pending.held();
         self.entries.insert(call, pending);
     }
 
@@ -235,6 +217,7 @@ impl Calls {
             _ => {}
         }
         self.result_bytes += kept.held;
+        let meta = kept.meta.as_ref().unwrap_or(meta);
         Some(kept.request.frame(wire, meta, &kept.more))
     }
 
@@ -248,8 +231,7 @@ impl Calls {
             if let Some(kept) = pending.kept.as_deref_mut()
                 && !may_repeat
             {
-                kept.more = Continuation::default();
-                kept.held = 0;
+                kept.forget_continuation();
             }
             self.result_bytes += pending.held();
             self.legs.insert(wire, call);

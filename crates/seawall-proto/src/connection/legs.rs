@@ -8,14 +8,15 @@
 use std::time::Duration;
 
 use super::inputs::Origin;
+use super::kept::Asked;
 use super::ledger::{Leg, Pending, Subject};
 use super::outbox::{ENTRY_OVERHEAD_BYTES, Purpose};
-use super::{Binding, CallError, Connection, Time, Unfinished};
+use super::{Binding, CallError, CallId, Connection, Time, Unfinished};
 use crate::framing::Kind;
 use crate::json::{Json, decode_string};
 use crate::jsonrpc::{ErrorObject, HEADER_MISMATCH, Reply};
 use crate::limits::{MAX_INPUTS, MAX_JSON_DEPTH, MAX_LEGS};
-use crate::mcp::InputMethod;
+use crate::mcp::{ClientCapabilities, InputMethod};
 
 /// How long a round without inputs rests.
 const PACE: Duration = Duration::from_millis(100);
@@ -80,13 +81,12 @@ impl Connection {
         let Some(pending) = self.calls.get(call) else {
             return Ok(None);
         };
-        let may_be_asked = pending
-            .kept
-            .as_ref()
-            .is_some_and(|kept| kept.request.may_be_asked());
-        if !may_be_asked || reply.ambiguous {
+        let kept = pending.kept.as_ref();
+        let Some(kept) = kept.filter(|kept| kept.request.may_be_asked() && !reply.ambiguous) else {
             return Err(Unfinished::Malformed);
-        }
+        };
+        let supplied = kept.capabilities.unwrap_or(self.config.capabilities);
+        let asked = kept.asked;
         if pending.rounds >= MAX_LEGS {
             return Err(Unfinished::TooManyLegs { limit: MAX_LEGS });
         }
@@ -103,22 +103,29 @@ impl Connection {
         {
             return Err(Unfinished::Malformed);
         }
-        let held = frame_bytes + ENTRY_OVERHEAD_BYTES;
-        let asked = match requests {
-            Some(requests) if requests.kind() == Kind::Object => self.asked(&requests)?,
+        let room = match asked {
+            Asked::Us => MAX_INPUTS.saturating_sub(self.inputs.pending()),
+            Asked::Caller => MAX_INPUTS,
+        };
+        let wishes = match requests {
+            Some(requests) if requests.kind() == Kind::Object => wishes(&requests, supplied, room)?,
             None if state.is_some() => Vec::new(),
             _ => return Err(Unfinished::Malformed),
         };
-        let pause = if asked.is_empty() {
+        if asked == Asked::Caller {
+            return Ok(Some(reply.of_caller()));
+        }
+        let held = frame_bytes + ENTRY_OVERHEAD_BYTES;
+        let pause = if wishes.is_empty() {
             // Nothing is asked, so there is nothing to wait for but the pace.
             let until = now.after(PACE);
             Pause::Pace { until, state, held }
         } else {
-            let wanted = asked
+            let wanted = wishes
                 .into_iter()
                 .enumerate()
                 .map(|(at, (key, method, params))| {
-                    self.ask(Origin::Leg { call, at }, method, params);
+                    self.ask(Origin::Leg { call, at }, method, params, Some(CallId(call)));
                     Wanted { key, answer: None }
                 })
                 .collect();
@@ -134,42 +141,6 @@ impl Connection {
         }
         self.pause(call, pause);
         Ok(None)
-    }
-
-    /// What the server asks for, checked whole before anybody is asked.
-    fn asked(
-        &self,
-        requests: &Json,
-    ) -> Result<Vec<(String, InputMethod, Option<Json>)>, Unfinished> {
-        let mut asked: Vec<(String, InputMethod, Option<Json>)> = Vec::new();
-        let mut fault = None;
-        let room = MAX_INPUTS.saturating_sub(self.inputs.pending());
-        requests.children(|key, request| {
-            if fault.is_some() {
-                return;
-            }
-            let picked = request.pick(["method", "params"]).ok();
-            let Some((key, [method, params])) = key.zip(picked) else {
-                fault = Some(Unfinished::Malformed);
-                return;
-            };
-            let method = method.as_ref().and_then(Json::string);
-            let wanted = method.and_then(|method| InputMethod::of(&method, params.as_ref()));
-            match wanted {
-                None => fault = Some(Unfinished::Malformed),
-                Some(method) if !self.config.capabilities.supplies(method) => {
-                    fault = Some(Unfinished::Unsupplied(method));
-                }
-                Some(_) if asked.len() >= room => {
-                    fault = Some(Unfinished::TooManyInputs { limit: MAX_INPUTS });
-                }
-                Some(_) if asked.iter().any(|(other, ..)| is_same_key(other, key)) => {
-                    fault = Some(Unfinished::Malformed);
-                }
-                Some(method) => asked.push((key.to_owned(), method, params)),
-            }
-        });
-        fault.map_or(Ok(asked), Err)
     }
 
     fn pause(&mut self, call: u64, pause: Pause) {
@@ -286,6 +257,42 @@ impl Connection {
         self.next_leg(call);
         true
     }
+}
+
+/// What the server asks for, checked whole before anybody is asked: its key, the method, the parameters.
+fn wishes(
+    requests: &Json,
+    supplied: ClientCapabilities,
+    room: usize,
+) -> Result<Vec<(String, InputMethod, Option<Json>)>, Unfinished> {
+    let mut wishes: Vec<(String, InputMethod, Option<Json>)> = Vec::new();
+    let mut fault = None;
+    requests.children(|key, request| {
+        if fault.is_some() {
+            return;
+        }
+        let picked = request.pick(["method", "params"]).ok();
+        let Some((key, [method, params])) = key.zip(picked) else {
+            fault = Some(Unfinished::Malformed);
+            return;
+        };
+        let method = method.as_ref().and_then(Json::string);
+        let wanted = method.and_then(|method| InputMethod::of(&method, params.as_ref()));
+        match wanted {
+            None => fault = Some(Unfinished::Malformed),
+            Some(method) if !supplied.supplies(method) => {
+                fault = Some(Unfinished::Unsupplied(method));
+            }
+            Some(_) if wishes.len() >= room => {
+                fault = Some(Unfinished::TooManyInputs { limit: MAX_INPUTS });
+            }
+            Some(_) if wishes.iter().any(|(other, ..)| is_same_key(other, key)) => {
+                fault = Some(Unfinished::Malformed);
+            }
+            Some(method) => wishes.push((key.to_owned(), method, params)),
+        }
+    });
+    fault.map_or(Ok(wishes), Err)
 }
 
 /// Whether two keys, as they stand between their quotes, are one.

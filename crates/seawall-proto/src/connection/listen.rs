@@ -171,12 +171,18 @@ impl Connection {
 
     /// Sends a request that nobody waits for. It has a deadline like any other, and is not said again: a session that is
     /// made anew is asked anew.
-    fn ask_aside(&mut self, now: Time, method: &'static str, (key, value): (&'static str, &str)) {
+    pub(super) fn ask_aside(
+        &mut self,
+        now: Time,
+        method: &'static str,
+        (key, value): (&'static str, &str),
+    ) {
         let id = self.new_id();
         let frame = wire::Request {
             id,
             method,
             params: None,
+            theirs: None,
             members: &[(key, value.as_bytes())],
             meta: &self.meta,
             token: false,
@@ -244,6 +250,7 @@ impl Connection {
             id,
             method: "subscriptions/listen",
             params: None,
+            theirs: None,
             members: &[("notifications", filter.as_bytes())],
             meta: &self.meta,
             token: false,
@@ -308,7 +315,7 @@ impl Connection {
     }
 
     /// A notification that is neither progress nor anything that a call waits for.
-    pub(super) fn told(&mut self, now: Time, method: &str, params: Option<&Json>) {
+    pub(super) fn told(&mut self, now: Time, method: &str, params: Option<&Json>, on: Option<u64>) {
         let change = match method {
             "notifications/tools/list_changed" => Change::Tools,
             "notifications/prompts/list_changed" => Change::Prompts,
@@ -334,7 +341,7 @@ impl Connection {
             }
             "notifications/message" => {
                 if let Some(params) = params.cloned() {
-                    self.diagnose(|| Event::Log(params));
+                    self.logged(params, on);
                 }
                 return;
             }

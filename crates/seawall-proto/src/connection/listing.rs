@@ -88,6 +88,7 @@ impl Connection {
             id,
             method: "tools/list",
             params: None,
+            theirs: None,
             members: members.as_slice(),
             meta: &self.meta,
             token: false,

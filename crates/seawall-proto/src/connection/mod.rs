@@ -18,7 +18,6 @@ use bytes::Bytes;
 
 use crate::jsonrpc::{ErrorObject, Inbound, Malformed, Noise, Reply, classify, for_each_message};
 use crate::limits::MAX_WAITING_DIAGNOSTICS;
-use crate::mcp::{Catalog, Revision};
 use crate::outcome::Outcome;
 
 mod asking;
@@ -31,16 +30,20 @@ mod exchange;
 mod handover;
 mod handshake;
 mod inputs;
+mod kept;
 mod ledger;
 mod left;
 mod legs;
 mod listen;
 mod listing;
+mod logs;
 mod obstacle;
 mod outbox;
 mod refusal;
 mod request;
+mod standing;
 mod stats;
+mod terms;
 mod time;
 mod wire;
 
@@ -60,6 +63,7 @@ pub use listen::Change;
 pub use obstacle::Obstacle;
 pub use request::Route;
 pub use stats::Stats;
+pub use terms::{Rounds, Terms};
 pub use time::Time;
 
 use asking::Exchange;
@@ -160,6 +164,17 @@ impl Connection {
         frame: &Bytes,
         message: Result<Inbound, Malformed>,
     ) {
+        self.take_message(now, frame, message, None);
+    }
+
+    /// `on` is the request of ours whose stream it came on, if it has one.
+    fn take_message(
+        &mut self,
+        now: Time,
+        frame: &Bytes,
+        message: Result<Inbound, Malformed>,
+        on: Option<u64>,
+    ) {
         if self.is_closed() {
             return;
         }
@@ -169,29 +184,37 @@ impl Connection {
         match message {
             Ok(Inbound::Array) if self.has_batches() => {
                 let messages = for_each_message(frame, |element, message| {
-                    self.handle_one(now, element, message);
+                    self.handle_one(now, element, message, on);
                 });
                 if messages == 0 {
                     self.noise(Noise::Array, frame);
                 }
             }
-            message => self.handle_one(now, frame, message),
+            message => self.handle_one(now, frame, message, on),
         }
     }
 
-    fn handle_one(&mut self, now: Time, frame: &Bytes, message: Result<Inbound, Malformed>) {
+    fn handle_one(
+        &mut self,
+        now: Time,
+        frame: &Bytes,
+        message: Result<Inbound, Malformed>,
+        on: Option<u64>,
+    ) {
         if self.is_closed() {
             return;
         }
         match message {
             Err(malformed) => self.close(CloseReason::Malformed(malformed)),
             Ok(Inbound::Noise(kind)) => self.noise(kind, frame),
-            Ok(Inbound::Request { id, method, params }) => self.answer(now, &id, &method, params),
+            Ok(Inbound::Request { id, method, params }) => {
+                self.answer(now, &id, &method, params, on);
+            }
             Ok(Inbound::Notification { method, params }) => {
                 self.stats.notifications += 1;
                 match (method.as_str(), &params) {
                     ("notifications/progress", Some(params)) => self.calls.progress(now, params),
-                    _ => self.told(now, &method, params.as_ref()),
+                    _ => self.told(now, &method, params.as_ref(), on),
                 }
             }
             Ok(Inbound::UncorrelatedError(error)) => {
@@ -326,73 +349,6 @@ impl Connection {
         self.buffered_bytes() <= self.config.limits.max_buffered_bytes
     }
 
-    /// Calls that have not ended.
-    #[must_use]
-    pub fn pending_calls(&self) -> usize {
-        self.calls.pending()
-    }
-
-    /// The negotiated session, once the handshake is over.
-    #[must_use]
-    pub fn session(&self) -> Option<&Arc<Session>> {
-        match &self.stage {
-            Stage::Ready(ready) => Some(&ready.session),
-            _ => None,
-        }
-    }
-
-    /// The revision that is spoken, as soon as it is agreed on; none while a session is made anew.
-    #[must_use]
-    pub fn negotiated(&self) -> Option<Revision> {
-        let renewing = matches!(&self.stage, Stage::Ready(ready) if ready.is_renewing());
-        let session = self.known_session().filter(|_| !renewing);
-        session.map(|session| session.revision)
-    }
-
-    /// The catalog, once the handshake is over.
-    #[must_use]
-    pub fn catalog(&self) -> Option<&Arc<Catalog>> {
-        match &self.stage {
-            Stage::Ready(ready) => Some(&ready.catalog),
-            _ => None,
-        }
-    }
-
-    /// How many sessions were made after the first, which the server forgot (T3).
-    #[must_use]
-    pub fn sessions_made_anew(&self) -> u32 {
-        self.sessions
-    }
-
-    /// Why the session ended, if it did.
-    #[must_use]
-    pub fn close_reason(&self) -> Option<&CloseReason> {
-        match &self.stage {
-            Stage::Closed { reason, .. } => Some(reason),
-            _ => None,
-        }
-    }
-
-    /// Why the connect failed and what became of its last request, if the session ended.
-    #[must_use]
-    pub fn connect_failure(&self) -> Option<(&CloseReason, Outcome)> {
-        match &self.stage {
-            Stage::Closed {
-                reason, connect, ..
-            } => Some((reason, *connect)),
-            _ => None,
-        }
-    }
-
-    /// The step of the handshake that is under way, or was when the session ended; meaningless once it is over.
-    #[must_use]
-    pub fn handshake_step(&self) -> Step {
-        match &self.stage {
-            Stage::Closed { step, .. } => *step,
-            _ => self.step(),
-        }
-    }
-
     /// The counters.
     #[must_use]
     pub fn stats(&self) -> &Stats {
@@ -446,9 +402,13 @@ impl Connection {
     }
 
     fn diagnose(&mut self, event: impl FnOnce() -> Event) {
-        if !self.config.diagnostics {
-            return;
+        if self.config.diagnostics {
+            self.diagnose_always(event);
         }
+    }
+
+    /// Tells something that may be dropped.
+    fn diagnose_always(&mut self, event: impl FnOnce() -> Event) {
         if self.events.len() < MAX_WAITING_DIAGNOSTICS {
             self.events.push_back(event());
         } else {

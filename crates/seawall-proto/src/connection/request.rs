@@ -35,10 +35,14 @@ pub(super) enum Request {
     Tool {
         name: Json,
         arguments: Json,
+        /// The caller's `_meta`.
+        meta: Option<Json>,
     },
     Other {
         method: Cow<'static, str>,
         params: Option<Json>,
+        /// The caller's `_meta`, in place of the one in `params`.
+        meta: Option<Json>,
     },
 }
 
@@ -51,11 +55,28 @@ pub(super) struct Continuation {
     pub(super) state: Option<Json>,
 }
 
+impl Continuation {
+    fn is_nothing(&self) -> bool {
+        self.responses.is_none() && self.state.is_none()
+    }
+
+    /// Bytes that it keeps alive.
+    pub(super) fn held(&self) -> usize {
+        self.responses.as_ref().map_or(0, Vec::len) + self.state.as_ref().map_or(0, Json::len)
+    }
+}
+
 impl Request {
     pub(super) fn method(&self) -> &str {
         match self {
             Self::Tool { .. } => "tools/call",
             Self::Other { method, .. } => method,
+        }
+    }
+
+    pub(super) fn callers_meta(&self) -> Option<&Json> {
+        match self {
+            Self::Tool { meta, .. } | Self::Other { meta, .. } => meta.as_ref(),
         }
     }
 
@@ -70,16 +91,24 @@ impl Request {
     /// The frame of one leg.
     pub(super) fn frame(&self, id: u64, meta: &Meta, more: &Continuation) -> Vec<u8> {
         let mut members: Vec<(&'static str, &[u8])> = Vec::new();
-        let params = match self {
-            Self::Tool { name, arguments } => {
-                if more.responses.is_none() && more.state.is_none() {
+        let (params, theirs) = match self {
+            Self::Tool {
+                name,
+                arguments,
+                meta: theirs,
+            } => {
+                if more.is_nothing() && theirs.is_none() {
                     return wire::call_tool(id, name, arguments, meta);
                 }
                 members.push(("name", name.as_bytes()));
                 members.push(("arguments", arguments.as_bytes()));
-                None
+                (None, theirs)
             }
-            Self::Other { params, .. } => params.as_ref(),
+            Self::Other {
+                params,
+                meta: theirs,
+                ..
+            } => (params.as_ref(), theirs),
         };
         if let Some(responses) = &more.responses {
             members.push(("inputResponses", responses));
@@ -93,6 +122,7 @@ impl Request {
             params,
             members: &members,
             meta,
+            theirs: theirs.as_ref(),
             token: true,
         }
         .frame()
@@ -102,7 +132,9 @@ impl Request {
     pub(super) fn route(&self, catalog: Option<&Catalog>) -> Box<Route> {
         let mut route = Route::of_method(self.method());
         match self {
-            Self::Tool { name, arguments } => {
+            Self::Tool {
+                name, arguments, ..
+            } => {
                 route.name = name.string().map(Cow::into_owned);
                 let tool = route
                     .name
@@ -112,7 +144,7 @@ impl Request {
                     route.params = tool.header_params().values(arguments);
                 }
             }
-            Self::Other { method, params } => {
+            Self::Other { method, params, .. } => {
                 let key = match &**method {
                     "prompts/get" => "name",
                     "resources/read" => "uri",

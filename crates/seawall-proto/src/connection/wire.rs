@@ -3,20 +3,27 @@
 use std::fmt::Write as _;
 
 use crate::json::{Json, decode_string};
-use crate::jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
+use crate::jsonrpc::{ErrorObject, INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
 use crate::mcp::{ClientCapabilities, Revision};
 
 /// What every request of a revision says in `_meta`: nothing on legacy ones (2026-07-28, `basic/index`, `_meta`).
 ///
-/// **Invariant:** the members of an object, without its braces, each followed by a comma.
+/// **Invariant:** each the members of an object, without its braces, each member followed by a comma.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Meta(String);
+pub(super) struct Meta {
+    ours: String,
+    /// The level of the log, if one is wanted.
+    level: String,
+}
 
-/// The keys of [`Meta`].
-const OURS: [&str; 3] = [
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// Keys that say something of one hop: what a caller has there was said to somebody else.
+const OF_ONE_HOP: [&str; 4] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo",
     "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/subscriptionId",
 ];
 
 impl Meta {
@@ -28,20 +35,21 @@ impl Meta {
     ) -> Self {
         let version = serde_json::Value::from(version);
         let capabilities = capabilities.to_json();
-        let log_level = log_level.map_or_else(String::new, |level| {
+        let level = log_level.map_or_else(String::new, |level| {
             let level = serde_json::Value::from(level);
-            format!("\"io.modelcontextprotocol/logLevel\":{level},")
+            format!("\"{LOG_LEVEL}\":{level},")
         });
-        Self(format!(
+        let ours = format!(
             "\"io.modelcontextprotocol/protocolVersion\":\"{revision}\",\
              \"io.modelcontextprotocol/clientInfo\":{{\"name\":\"seawall\",\"version\":{version}}},\
-             \"io.modelcontextprotocol/clientCapabilities\":{capabilities},{log_level}"
-        ))
+             \"io.modelcontextprotocol/clientCapabilities\":{capabilities},"
+        );
+        Self { ours, level }
     }
 
     /// Whether requests say anything of themselves, as on the revisions without a handshake.
     pub(super) fn is_modern(&self) -> bool {
-        !self.0.is_empty()
+        !self.ours.is_empty()
     }
 }
 
@@ -72,8 +80,10 @@ pub(super) fn initialized() -> Vec<u8> {
 pub(super) struct Request<'a> {
     pub(super) id: u64,
     pub(super) method: &'a str,
-    /// An object; its own `_meta` is kept, but for what ours says.
+    /// An object; its own `_meta` is kept, but for what says something of one hop.
     pub(super) params: Option<&'a Json>,
+    /// Another `_meta`, in place of that.
+    pub(super) theirs: Option<&'a Json>,
     /// Members of `params` beside those, or in their stead, each a JSON text.
     pub(super) members: &'a [(&'static str, &'a [u8])],
     pub(super) meta: &'a Meta,
@@ -106,7 +116,7 @@ impl Request<'_> {
         for (key, value) in self.members {
             member(&mut params, key, value);
         }
-        let meta = self.meta_members(theirs.as_ref());
+        let meta = self.meta_members(self.theirs.or(theirs.as_ref()));
         if !meta.is_empty() {
             let value = [b"{", meta.as_slice(), b"}"].concat();
             member(&mut params, "_meta", &value);
@@ -123,14 +133,21 @@ impl Request<'_> {
 
     fn meta_members(&self, theirs: Option<&Json>) -> Vec<u8> {
         let mut meta = Vec::new();
+        let mut level = self.meta.level.as_str();
         if let Some(theirs) = theirs {
             theirs.children(|key, value| {
                 let Some(key) = key else { return };
                 let decoded = decode_string(key).text;
-                let ours = (decoded == "progressToken" && self.token)
-                    || (self.meta.is_modern() && OURS.contains(&&*decoded));
-                if !ours {
+                let is_level = decoded == LOG_LEVEL;
+                let left_out = (decoded == "progressToken" && self.token)
+                    || OF_ONE_HOP.contains(&&*decoded)
+                    || (is_level && !self.meta.is_modern());
+                if !left_out {
                     member(&mut meta, key, value.as_bytes());
+                    if is_level {
+                        // What is said of this request goes before what is said of all.
+                        level = "";
+                    }
                 }
             });
         }
@@ -138,7 +155,8 @@ impl Request<'_> {
             if !meta.is_empty() {
                 meta.push(b',');
             }
-            meta.extend_from_slice(self.meta.0.trim_end_matches(',').as_bytes());
+            let ours = format!("{}{level}", self.meta.ours);
+            meta.extend_from_slice(ours.trim_end_matches(',').as_bytes());
         }
         if self.token {
             member(&mut meta, "progressToken", self.id.to_string().as_bytes());
@@ -162,7 +180,7 @@ fn member(into: &mut Vec<u8>, key: &str, value: &[u8]) {
 pub(super) fn call_tool(id: u64, name: &Json, arguments: &Json, meta: &Meta) -> Vec<u8> {
     let mut digits = [0; 20];
     let id = decimal(id, &mut digits);
-    let parts: [&[u8]; 11] = [
+    let parts: [&[u8]; 12] = [
         b"{\"jsonrpc\":\"2.0\",\"id\":",
         id,
         b",\"method\":\"tools/call\",\"params\":{\"name\":",
@@ -170,7 +188,8 @@ pub(super) fn call_tool(id: u64, name: &Json, arguments: &Json, meta: &Meta) -> 
         b",\"arguments\":",
         arguments.as_bytes(),
         b",\"_meta\":{",
-        meta.0.as_bytes(),
+        meta.ours.as_bytes(),
+        meta.level.as_bytes(),
         b"\"progressToken\":",
         id,
         b"}}}\n",
@@ -211,6 +230,15 @@ pub(super) fn reply(id: &RequestId, answer: Result<&[u8], i64>) -> Vec<u8> {
         }
     }
     frame.extend_from_slice(b"}\n");
+    one_line(&mut frame);
+    frame
+}
+
+/// The reply to a request of the server: this error. The id goes back as it came.
+pub(super) fn refusal(id: &RequestId, error: &ErrorObject) -> Vec<u8> {
+    let error = error.to_json();
+    let id = id.as_json();
+    let mut frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n").into_bytes();
     one_line(&mut frame);
     frame
 }

@@ -148,6 +148,7 @@ impl Envelope {
                     is_error: inner.is_error.as_ref().map(part),
                     result_type: inner.result_type.as_ref().map(part),
                     ambiguous: inner.ambiguous,
+                    asks: false,
                     result: part(&result.value),
                 };
                 Ok(Inbound::Response {

@@ -79,6 +79,17 @@ pub struct Reply {
     pub result_type: Option<Json>,
     /// Whether one of these members stands there twice.
     pub ambiguous: bool,
+    /// Whether it asks for input, which its caller supplies: a connection says so
+    /// ([`Rounds::Callers`](crate::connection::Rounds::Callers)).
+    pub asks: bool,
+}
+
+impl Reply {
+    /// The same, to be answered by its caller.
+    pub(crate) fn of_caller(mut self) -> Self {
+        self.asks = true;
+        self
+    }
 }
 
 /// Why a frame is noise (S6).

@@ -1,5 +1,6 @@
 //! What a client declares that it can be asked for: exactly what its host supplies (S2).
 
+use crate::framing::Kind;
 use crate::json::Json;
 
 /// What the host supplies when a server asks. The default is nothing.
@@ -35,6 +36,52 @@ pub enum InputMethod {
 }
 
 impl ClientCapabilities {
+    /// Everything that there is.
+    #[must_use]
+    pub fn all() -> Self {
+        Self {
+            elicitation_form: true,
+            elicitation_url: true,
+            sampling: true,
+            sampling_tools: true,
+            roots: true,
+        }
+    }
+
+    /// What a client declares in `initialize` or in `_meta`: an object. What is not known is passed over.
+    ///
+    /// Source: 2026-07-28 and 2025-11-25, `client/elicitation`, "Capabilities": no mode is form mode.
+    #[must_use]
+    pub fn of(declared: &Json) -> Self {
+        let object = |json: Option<Json>| json.filter(|json| json.kind() == Kind::Object);
+        let elicitation = object(declared.member("elicitation"));
+        let sampling = object(declared.member("sampling"));
+        let has = |json: &Option<Json>, name| {
+            let json = json.as_ref();
+            object(json.and_then(|json| json.member(name))).is_some()
+        };
+        let url = has(&elicitation, "url");
+        Self {
+            elicitation_form: elicitation.is_some() && (has(&elicitation, "form") || !url),
+            elicitation_url: url,
+            sampling_tools: has(&sampling, "tools"),
+            sampling: sampling.is_some(),
+            roots: object(declared.member("roots")).is_some(),
+        }
+    }
+
+    /// What one of the two supplies.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            elicitation_form: self.elicitation_form || other.elicitation_form,
+            elicitation_url: self.elicitation_url || other.elicitation_url,
+            sampling: self.sampling || other.sampling,
+            sampling_tools: self.sampling_tools || other.sampling_tools,
+            roots: self.roots || other.roots,
+        }
+    }
+
     /// As it stands in `initialize` and in `_meta`.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -76,6 +123,16 @@ impl ClientCapabilities {
 }
 
 impl InputMethod {
+    /// The method's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ElicitForm | Self::ElicitUrl => "elicitation/create",
+            Self::Sample => "sampling/createMessage",
+            Self::ListRoots => "roots/list",
+        }
+    }
+
     /// What `method` with `params` asks for; `None` for any other method and for an unknown mode.
     #[must_use]
     pub fn of(method: &str, params: Option<&Json>) -> Option<Self> {

@@ -46,6 +46,7 @@ fn supplied_request_is_answered_with_its_exact_id() {
                 id: input,
                 method,
                 params: Some(params),
+                call: None,
             },
         ] = &events[..]
         else {

@@ -99,6 +99,7 @@ fn inputs_are_supplied_under_their_keys() {
             id: form,
             method: InputMethod::ElicitForm,
             params: Some(params),
+            call: Some(_),
         },
         Event::Input {
             id: sample,

@@ -27,6 +27,7 @@ mod legs;
 mod listen;
 mod memory;
 mod modern;
+mod terms;
 mod text;
 
 pub(super) const INITIALIZE_RESULT: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"demo","version":"1"}}"#;
@@ -92,8 +93,13 @@ impl Peer {
 
     /// Ready over exchanges, on a revision with a handshake.
     pub(super) fn legacy_http() -> Self {
+        Self::legacy_http_with(ClientCapabilities::default())
+    }
+
+    pub(super) fn legacy_http_with(capabilities: ClientCapabilities) -> Self {
         let mut peer = Self::with(ClientConfig {
             binding: Binding::Http,
+            capabilities,
             ..config(Limits::default())
         });
         peer.go();

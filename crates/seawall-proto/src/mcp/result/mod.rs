@@ -16,6 +16,7 @@ pub struct ToolResult {
     content: Option<Json>,
     structured_content: Option<Json>,
     is_error: bool,
+    asks: bool,
 }
 
 /// Why a complete answer to `tools/call` cannot be used; `invalid_response`, outcome `answered`.
@@ -57,6 +58,9 @@ impl ToolResult {
         if reply.ambiguous {
             return Err(ResultFault::DuplicateKey);
         }
+        if reply.asks {
+            return Ok(());
+        }
         match &reply.content {
             Some(content) if content.kind() != Kind::Array => return Err(ResultFault::Content),
             None if reply.structured_content.is_none() => return Err(ResultFault::Empty),
@@ -82,7 +86,15 @@ impl ToolResult {
             content: reply.content,
             structured_content: reply.structured_content,
             is_error,
+            asks: reply.asks,
         })
+    }
+
+    /// Whether this is no result yet, but asks for input: only of a call whose caller supplies it by calling again
+    /// ([`Rounds::Callers`](crate::connection::Rounds::Callers)).
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.asks
     }
 
     /// The whole result, byte for byte.
