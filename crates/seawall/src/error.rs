@@ -102,6 +102,12 @@ impl Error {
         self.told.as_deref()
     }
 
+    /// Whether a call brought answers or a state to a server whose revision has no rounds ([`Call::one_leg`](crate::Call::one_leg)).
+    #[must_use]
+    pub fn has_no_rounds(&self) -> bool {
+        matches!(*self.kind, ErrorKind::Call(CallError::NoRounds))
+    }
+
     /// The server's id.
     #[must_use]
     pub fn server(&self) -> &str {

@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::Outcome;
-use seawall_proto::connection::{Abandoned, Bound, CallError, CallId, Progress};
+use seawall_proto::connection::{Abandoned, Bound, CallError, CallId, Progress, Rounds};
 use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
+use seawall_proto::{Json, Outcome};
 
 use super::shared::TellProgress;
-use super::{Arguments, Client};
+use super::{Arguments, Carried, Client};
 use crate::error::{Error, ErrorKind};
+use crate::events::LogLevel;
 use crate::flows::Digest;
+use crate::inputs::Relay;
 
 /// A call of a tool: a future that ends in its result, or in an [`Error`] that says what became of it.
 ///
@@ -31,6 +33,7 @@ pub struct Call {
     position: Option<usize>,
     stage: Stage,
     bound: Bound,
+    carried: Carried,
     digest: Option<Digest>,
     on_progress: Option<TellProgress>,
 }
@@ -51,6 +54,7 @@ impl Call {
             position,
             stage: Stage::Unsent(arguments),
             bound: Bound::default(),
+            carried: Carried::default(),
             digest: None,
             on_progress: None,
         }
@@ -81,6 +85,42 @@ impl Call {
         self
     }
 
+    /// Has what the server asks for, while it works on this, go to `relay` in place of the host's suppliers; see [`Relay`].
+    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
+        self.carried.relay = Some(relay);
+        self
+    }
+
+    /// The `_meta` of whoever the call is made for, a JSON object. It goes along unchanged, trace context and unknown keys
+    /// with it, but for the keys that say something of one hop: `progressToken`, the protocol version, the client and its
+    /// capabilities, the level of the log, a subscription.
+    pub fn meta(mut self, meta: Json) -> Self {
+        self.carried.meta = Some(meta);
+        self
+    }
+
+    /// Has the server log from this level on: while it works on this, on 2026-07-28; on earlier revisions, where a session
+    /// has one level for all, from now on, unless it was told to log more.
+    pub fn log_level(mut self, level: LogLevel) -> Self {
+        self.carried.log_level = Some(level);
+        self
+    }
+
+    /// Leaves another round to the caller: if a server of 2026-07-28 asks for input, that is the call's result
+    /// ([`ToolResult::asks`]), and a later call brings the answers (a JSON object) and the state (a JSON string) that the
+    /// server gave. What may be asked for is what the [`relay`](Self::relay) supplies. On earlier revisions it is without
+    /// effect, and answers or a state are refused: nothing is sent ([`Error::has_no_rounds`]).
+    pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
+        self.carried.rounds = Rounds::Callers { responses, state };
+        self
+    }
+
+    /// All of these.
+    pub(crate) fn carrying(mut self, carried: Carried) -> Self {
+        self.carried = carried;
+        self
+    }
+
     /// Lets go of the call and tells what became of it; the result, if it had ended before.
     ///
     /// # Errors
@@ -90,7 +130,7 @@ impl Call {
             Stage::Unsent(_) => ErrorKind::Abandoned(Outcome::NotSent),
             Stage::Over(outcome) => ErrorKind::Over(outcome),
             Stage::Pending(id) => {
-                let left = self.client.handle.shared.lock().state().abandon(id);
+                let (left, _relay) = self.client.handle.shared.lock().state().abandon(id);
                 match left {
                     Abandoned::NotSent => ErrorKind::Abandoned(Outcome::NotSent),
                     Abandoned::Ended(reply) => return self.end(reply),
@@ -121,7 +161,7 @@ impl Call {
     }
 
     /// Checks what can be checked without the server, and hands the call to the connection.
-    fn begin(&self, arguments: Arguments) -> Result<CallId, Error> {
+    fn begin(&mut self, arguments: Arguments) -> Result<CallId, Error> {
         let failed = |error| self.client.error(ErrorKind::Call(error));
         let found = self
             .position
@@ -138,13 +178,15 @@ impl Call {
             return Err(self.client.error(ErrorKind::StaleDeclaration));
         }
         self.client.output_validator(position)?;
+        let terms = self.carried.terms(self.bound, self.client.handle.supplied);
         let mut guard = self.client.handle.shared.lock();
         let now = guard.now();
         let state = guard.state();
         let alone = state.connection.is_idle_out() && state.connection.pending_calls() == 0;
-        let begun = state
-            .connection
-            .call(now, flow.tool(), arguments, self.bound);
+        let begun = state.connection.call(now, flow.tool(), arguments, terms);
+        if let (Ok(id), Some(relay)) = (&begun, self.carried.relay.take()) {
+            state.relays.add(*id, relay);
+        }
         if alone {
             // Nothing else is under way, so the request is written here and the driver is spared a turn. Otherwise the
             // driver writes what gathered in one go.
@@ -161,6 +203,7 @@ impl Call {
             .and_then(|reply| ToolResult::from_reply(reply).map_err(CallError::Unusable))
             .map_err(failed)?;
         if !result.is_error()
+            && !result.asks()
             && let Some(structured) = result.structured_content()
             && let Some(position) = self.position
             && let Some(validator) = self.client.output_validator(position)?
@@ -209,7 +252,7 @@ impl Future for Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if let Stage::Pending(id) = self.stage {
-            self.client.handle.shared.lock().state().abandon(id);
+            let _left = self.client.handle.shared.lock().state().abandon(id);
         }
     }
 }

@@ -6,7 +6,7 @@ use seawall_proto::Outcome;
 use seawall_proto::connection::{
     Binding, ClientConfig, CloseReason, Connection, Era, Obstacle, Step, Time, ToolsNeed,
 };
-use seawall_proto::mcp::{Quarantined, Revision};
+use seawall_proto::mcp::{ClientCapabilities, Quarantined, Revision};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -41,6 +41,7 @@ pub struct ClientBuilder {
     pub(super) http: Option<HttpClient>,
     pub(super) authorizer: Option<Arc<dyn Authorize>>,
     tools: ToolsNeed,
+    relayed: ClientCapabilities,
     era: Option<Era>,
     launches: Launches,
 }
@@ -62,6 +63,7 @@ impl ClientBuilder {
             http: None,
             authorizer: None,
             tools: ToolsNeed::Required,
+            relayed: ClientCapabilities::default(),
             era: None,
             launches: Launches::default(),
         }
@@ -98,6 +100,17 @@ impl ClientBuilder {
     /// browser, log in before ([`OAuth::login`]).
     pub fn oauth(mut self, oauth: OAuth) -> Self {
         self.authorizer = Some(Arc::new(oauth));
+        self
+    }
+
+    /// Declares everything that there is to a server of a revision with a handshake, as calls may have a
+    /// [`Relay`](crate::inputs::Relay) that supplies it. By default exactly what the suppliers have is declared.
+    pub fn relays(mut self, relays: bool) -> Self {
+        self.relayed = if relays {
+            ClientCapabilities::all()
+        } else {
+            ClientCapabilities::default()
+        };
         self
     }
 
@@ -294,6 +307,7 @@ impl ClientBuilder {
         protocol.era = spoken.era;
         protocol.pin = spoken.pin;
         protocol.capabilities = self.suppliers.capabilities();
+        protocol.relayed = self.relayed;
         protocol.tools = self.tools;
         protocol.max_total_timeout = self.config.max_total_timeout();
         protocol.diagnostics = self.observer.is_some();
@@ -373,6 +387,7 @@ impl ClientBuilder {
                 era: self.era_source(spoken, session.revision),
                 tasks: Mutex::new(tasks),
                 session,
+                supplied: self.suppliers.capabilities(),
                 stderr,
                 secrets: Mutex::new(secrets),
             }),

@@ -13,11 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use seawall_proto::Outcome;
 use seawall_proto::connection::{CallError, Change, Session};
 use seawall_proto::limits::Limits;
-use seawall_proto::mcp::{Catalog, Tool};
+use seawall_proto::mcp::{Catalog, ClientCapabilities, Tool};
 use tokio::task::JoinSet;
 
 mod arguments;
 mod call;
+mod carried;
 mod connect;
 mod driver;
 mod launches;
@@ -26,6 +27,7 @@ mod offer;
 mod open;
 mod questions;
 mod refresh;
+mod relays;
 mod report;
 mod requests;
 mod secrets;
@@ -37,6 +39,7 @@ pub(crate) mod tests;
 
 pub use arguments::Arguments;
 pub use call::Call;
+pub(crate) use carried::Carried;
 pub use connect::ClientBuilder;
 pub(crate) use launches::Launches;
 pub use report::{EraSource, Report, Transport};
@@ -75,6 +78,8 @@ struct Handle {
     era: EraSource,
     tasks: Mutex<JoinSet<()>>,
     session: Arc<Session>,
+    /// What the host itself supplies.
+    supplied: ClientCapabilities,
     stderr: Arc<StderrCount>,
     /// What is taken out of the server's text before it goes into an error. Locked for moments.
     secrets: Mutex<Secrets>,

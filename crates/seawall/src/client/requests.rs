@@ -5,19 +5,21 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{CallError, CallId, Connection, Progress};
+use seawall_proto::connection::{CallError, CallId, Connection, Progress, Rounds};
 use seawall_proto::framing::Kind;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
 use serde_json::json;
 
-use super::Client;
 use super::shared::TellProgress;
+use super::{Carried, Client};
 use crate::error::{Error, ErrorKind};
 use crate::events::LogLevel;
+use crate::inputs::Relay;
 
 /// A request: a future that ends in the server's result, unchanged, or in an [`Error`] that says what became of it.
 ///
@@ -30,6 +32,7 @@ pub struct Request {
     client: Client,
     stage: Stage,
     timeout: Option<Duration>,
+    carried: Carried,
     on_progress: Option<TellProgress>,
 }
 
@@ -48,6 +51,7 @@ impl Request {
             client,
             stage: Stage::Unsent { method, params },
             timeout: None,
+            carried: Carried::default(),
             on_progress: None,
         }
     }
@@ -64,19 +68,47 @@ impl Request {
         self
     }
 
+    /// See [`Call::relay`](super::Call::relay).
+    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
+        self.carried.relay = Some(relay);
+        self
+    }
+
+    /// See [`Call::meta`](super::Call::meta). It goes in place of a `_meta` in the parameters, which goes along by the same
+    /// rules.
+    pub fn meta(mut self, meta: Json) -> Self {
+        self.carried.meta = Some(meta);
+        self
+    }
+
+    /// See [`Call::log_level`](super::Call::log_level).
+    pub fn log_level(mut self, level: LogLevel) -> Self {
+        self.carried.log_level = Some(level);
+        self
+    }
+
+    /// See [`Call::one_leg`](super::Call::one_leg): a result that asks has `"resultType": "input_required"`.
+    pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
+        self.carried.rounds = Rounds::Callers { responses, state };
+        self
+    }
+
     fn begin(
-        &self,
+        &mut self,
         method: String,
         params: Result<Option<Json>, CallError>,
     ) -> Result<CallId, Error> {
         let refused = |error| self.client.error(ErrorKind::Call(error));
         let params = params.map_err(refused)?;
+        let supplied = self.client.handle.supplied;
+        let terms = self.carried.terms(self.timeout.into(), supplied);
         let mut guard = self.client.handle.shared.lock();
         let now = guard.now();
-        let begun = guard
-            .state()
-            .connection
-            .request(now, method, params, self.timeout);
+        let state = guard.state();
+        let begun = state.connection.request(now, method, params, terms);
+        if let (Ok(id), Some(relay)) = (&begun, self.carried.relay.take()) {
+            state.relays.add(*id, relay);
+        }
         drop(guard);
         begun.map_err(refused)
     }
@@ -129,7 +161,7 @@ impl Future for Request {
 impl Drop for Request {
     fn drop(&mut self) {
         if let Stage::Pending(id) = self.stage {
-            self.client.handle.shared.lock().state().abandon(id);
+            let _left = self.client.handle.shared.lock().state().abandon(id);
         }
     }
 }

@@ -18,6 +18,8 @@ use seawall_proto::mcp::Catalog;
 use tokio::time::Instant;
 
 use super::link::Sink;
+use super::relays::Relays;
+use crate::inputs::Relay;
 use crate::transport::stdio::NotReaped;
 
 /// At most so many frames go into one vectored write; the kernel takes no more than 1 024.
@@ -35,6 +37,8 @@ pub(super) struct Shared {
 /// What the lock guards.
 pub(super) struct State {
     pub(super) connection: Connection,
+    /// Whom calls under way relay to.
+    pub(super) relays: Relays,
     /// The way to the server's stdin; `None` once it is closed or broken.
     pub(super) sink: Option<Sink>,
     /// The driver, waiting for something to do.
@@ -65,6 +69,7 @@ impl Shared {
         Arc::new(Self {
             state: Mutex::new(State {
                 connection,
+                relays: Relays::default(),
                 sink: Some(sink),
                 driver: None,
                 armed: None,
@@ -123,13 +128,21 @@ impl Shared {
         context: &Context<'_>,
     ) -> Poll<Option<Result<Reply, CallError>>> {
         let mut guard = self.lock();
-        let connection = &mut guard.state().connection;
+        let State {
+            connection, relays, ..
+        } = guard.state();
         let progress = match on_progress {
             Some(_) => connection.take_progress(id),
             None => None,
         };
         let polled = connection.poll_request(id, context.waker());
+        let over = match &polled {
+            Poll::Ready(_) => relays.remove(id),
+            Poll::Pending => None,
+        };
         drop(guard);
+        // Not under the lock: it is the embedder's.
+        drop(over);
         if let (Some(tell), Some(progress)) = (on_progress, progress) {
             tell(progress);
         }
@@ -198,14 +211,15 @@ impl Guard<'_> {
         Time::from_epoch(Instant::now().saturating_duration_since(self.epoch))
     }
 
-    /// Releases the lock on behalf of the driver, which needs no waking: it is the one that runs.
-    pub(super) fn release_by_driver(mut self) {
-        self.finish(false);
+    /// Releases the lock on behalf of the driver, which needs no waking: it is the one that runs. Others wake when what this
+    /// gives is dropped.
+    pub(super) fn release_by_driver(mut self) -> Woken {
+        self.finish(false)
     }
 
-    fn finish(&mut self, wake_driver: bool) {
+    fn finish(&mut self, wake_driver: bool) -> Woken {
         let Some(mut state) = self.state.take() else {
-            return;
+            return Woken(Vec::new());
         };
         let mut wakers = Vec::new();
         state.connection.drain_wakers(&mut wakers);
@@ -215,14 +229,22 @@ impl Guard<'_> {
         if wake_driver && state.needs_driver() {
             wakers.extend(state.driver.take());
         }
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        Woken(wakers)
+    }
+}
+
+/// Who has to know of what happened. Dropping it tells them.
+pub(super) struct Woken(Vec<Waker>);
+
+impl Drop for Woken {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
     }
 }
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        self.finish(true);
+        drop(self.finish(true));
     }
 }
 
@@ -328,11 +350,13 @@ impl State {
         self.connection.handle_closed(reason);
     }
 
-    /// Lets go of a call; see [`Connection::abandon`].
-    pub(super) fn abandon(&mut self, call: CallId) -> Abandoned {
+    /// Lets go of a call; see [`Connection::abandon`]. Its relay, which is the embedder's, is to be dropped after the lock is
+    /// released.
+    pub(super) fn abandon(&mut self, call: CallId) -> (Abandoned, Option<Arc<dyn Relay>>) {
+        let relay = self.relays.remove(call);
         let left = self.connection.abandon(call);
         self.write_now();
-        left
+        (left, relay)
     }
 }
 

@@ -1,10 +1,12 @@
 //! What a server says beside the protocol: counted always, shown only to an installed observer (S6, S12).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::BytesMut;
+use seawall_proto::Json;
 use seawall_proto::connection::Event;
 
 use super::secrets::Secrets;
@@ -82,11 +84,26 @@ impl Watch {
             Event::Noise { kind, line } => Diagnostic::noise(kind, &line, redactor),
             Event::UncorrelatedError(error) => Diagnostic::uncorrelated_error(&error, redactor),
             Event::RemoteError(error) => Diagnostic::remote_error(&error, redactor),
-            Event::Log(params) => Diagnostic::log(&params, redactor),
             Event::Violation => Diagnostic::ServerRequest,
             _ => return,
         };
         observer.observe(&self.server, &diagnostic);
+    }
+
+    /// Shows a line of the server's log.
+    pub(super) fn log(&mut self, params: &Json) {
+        if let Some(observer) = &self.observer {
+            let line = Diagnostic::log(params, self.secrets.redactor());
+            observer.observe(&self.server, &line);
+        }
+    }
+
+    /// The text without secrets; `None` if it is no JSON without them.
+    pub(super) fn redacted(&mut self, text: &Json) -> Option<Json> {
+        match self.secrets.redactor().redact(text.as_str()) {
+            Cow::Borrowed(_) => Some(text.clone()),
+            Cow::Owned(redacted) => Json::check(redacted).ok(),
+        }
     }
 
     /// The server is gone: shows what it left on stderr.

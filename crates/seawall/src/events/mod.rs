@@ -110,7 +110,9 @@ impl LogLevel {
         ("emergency", Self::Emergency),
     ];
 
-    fn of(word: &str) -> Option<Self> {
+    /// The level that the protocol writes so.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
         Self::WORDS
             .into_iter()
             .find_map(|(known, level)| (known == word).then_some(level))

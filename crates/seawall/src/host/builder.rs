@@ -24,6 +24,7 @@ pub struct HostBuilder {
     alerts: Vec<Arc<dyn AlertSink>>,
     observer: Option<Arc<dyn Observer>>,
     suppliers: Suppliers,
+    relays: bool,
     http: Option<HttpClient>,
     prepare: Option<Arc<Prepare>>,
 }
@@ -63,6 +64,13 @@ impl HostBuilder {
         self
     }
 
+    /// Whether calls may have a [`Relay`](crate::inputs::Relay), so that everything is declared to servers of the revisions
+    /// with a handshake ([`ClientBuilder::relays`]). Default: not.
+    pub fn relays(mut self, relays: bool) -> Self {
+        self.relays = relays;
+        self
+    }
+
     /// The way to servers behind a URL, its egress policy with it, shared by all. Default: one of the host's own.
     pub fn http(mut self, http: HttpClient) -> Self {
         self.http = Some(http);
@@ -85,6 +93,7 @@ impl HostBuilder {
         let dialer = Dialer::new(
             self.observer.clone(),
             self.suppliers.clone(),
+            self.relays,
             self.http.clone(),
             self.prepare.clone(),
         );

@@ -7,18 +7,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::Outcome;
-use seawall_proto::connection::Progress;
+use seawall_proto::connection::{Progress, Rounds};
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::ToolResult;
+use seawall_proto::{Json, Outcome};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Host;
 use super::caller::Run;
 use super::turns::{Place, Turn};
-use crate::client::{Arguments, Call, Client};
+use crate::client::{Arguments, Call, Carried, Client};
 use crate::error::{Error, ErrorKind};
+use crate::events::LogLevel;
 use crate::flows::{Digest, Flow};
+use crate::inputs::Relay;
 use crate::policy::OnConflict;
 use crate::supervisor::ServerState;
 
@@ -38,6 +40,7 @@ pub struct HostCall {
     flow: String,
     timeout: Option<Duration>,
     digest: Option<Digest>,
+    carried: Carried,
     on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
     /// When it was polled first.
     begun: Option<Instant>,
@@ -119,6 +122,7 @@ impl HostCall {
             flow: flow.to_owned(),
             timeout: None,
             digest: None,
+            carried: Carried::default(),
             on_progress: None,
             begun: None,
             stage: Stage::Asked(arguments),
@@ -140,6 +144,30 @@ impl HostCall {
     /// See [`Call::on_progress`].
     pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// See [`Call::relay`].
+    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
+        self.carried.relay = Some(relay);
+        self
+    }
+
+    /// See [`Call::meta`].
+    pub fn meta(mut self, meta: Json) -> Self {
+        self.carried.meta = Some(meta);
+        self
+    }
+
+    /// See [`Call::log_level`].
+    pub fn log_level(mut self, level: LogLevel) -> Self {
+        self.carried.log_level = Some(level);
+        self
+    }
+
+    /// See [`Call::one_leg`].
+    pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
+        self.carried.rounds = Rounds::Callers { responses, state };
         self
     }
 
@@ -215,7 +243,9 @@ impl HostCall {
                 None
             }
         };
-        let mut call = client.call(flow.tool(), arguments).waited(begun.elapsed());
+        let carried = std::mem::take(&mut self.carried);
+        let call = client.call(flow.tool(), arguments).carrying(carried);
+        let mut call = call.waited(begun.elapsed());
         if let Some(timeout) = self.timeout {
             call = call.timeout(timeout);
         }

@@ -23,6 +23,7 @@ pub(super) type Prepare = dyn Fn(ClientBuilder) -> ClientBuilder + Send + Sync;
 pub(super) struct Dialer {
     observer: Option<Arc<dyn Observer>>,
     suppliers: Suppliers,
+    relays: bool,
     http: OnceLock<HttpClient>,
     prepare: Option<Arc<Prepare>>,
     eras: Arc<Eras>,
@@ -50,12 +51,14 @@ impl Dialer {
     pub(super) fn new(
         observer: Option<Arc<dyn Observer>>,
         suppliers: Suppliers,
+        relays: bool,
         http: Option<HttpClient>,
         prepare: Option<Arc<Prepare>>,
     ) -> Self {
         Self {
             observer,
             suppliers,
+            relays,
             http: http.map_or_else(OnceLock::new, OnceLock::from),
             prepare,
             eras: Arc::default(),
@@ -78,6 +81,7 @@ impl Connector for Dialer {
         let launches = Launches::default();
         let mut builder = Client::builder(ServerConfig::clone(config))
             .suppliers(self.suppliers.clone())
+            .relays(self.relays)
             .tools_optional();
         if let Some(observer) = &self.observer {
             builder = builder.observer(Arc::clone(observer));

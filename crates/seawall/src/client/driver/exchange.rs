@@ -140,8 +140,9 @@ impl ExchangeDriver {
             }
         }
         let events = drain(state);
-        guard.release_by_driver();
+        let woken = guard.release_by_driver();
         self.core.tell(events);
+        drop(woken);
     }
 
     /// Does what the connection wants done with exchanges under way.
@@ -171,7 +172,7 @@ impl ExchangeDriver {
             let connection = &mut state.connection;
             let revision = connection.negotiated().filter(|_| !self.negotiated);
             let transmit = connection.poll_transmit(room);
-            guard.release_by_driver();
+            drop(guard.release_by_driver());
             if let Some(revision) = revision {
                 self.negotiated = true;
                 self.http.negotiated(revision);

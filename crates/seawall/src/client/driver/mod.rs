@@ -13,7 +13,8 @@ use seawall_proto::connection::{CloseReason, Event};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::link::Tree;
-use super::questions::Questions;
+use super::questions::{Question, Questions};
+use super::relays::Whose;
 use super::shared::{Shared, State};
 use super::watch::Watch;
 use crate::inputs::Suppliers;
@@ -73,7 +74,10 @@ impl Core {
             state.close(CloseReason::ScopeClosed);
         }
         for (id, answer) in answers {
-            state.connection.supply(now, id, answer);
+            match answer {
+                Ok(answer) => state.connection.supply(now, id, Some(answer)),
+                Err(refusal) => state.connection.refuse(now, id, &refusal),
+            }
         }
         state.connection.handle_timeout(now);
         state.poll_write(context);
@@ -103,8 +107,9 @@ impl Core {
         }
         self.broken = state.broken;
         let events = drain(state);
-        guard.release_by_driver();
+        let woken = guard.release_by_driver();
         self.tell(events);
+        drop(woken);
         again |= std::mem::take(&mut self.asked);
         match (ended, again) {
             (true, _) => Turn::Ended,
@@ -120,9 +125,26 @@ impl Core {
                 // Whoever left the server's group at its start is known from here on, though the server may die by
                 // itself.
                 Event::Ready => self.tree.look(),
-                Event::Input { id, method, params } => {
-                    self.questions.ask(id, method, params);
+                Event::Input {
+                    id,
+                    method,
+                    params,
+                    call,
+                } => {
+                    let question = Question { id, method, params };
+                    let whose = self.shared.lock().state().relays.whose(call);
+                    self.questions.ask(question, whose);
                     self.asked = true;
+                }
+                Event::Log { params, call } => {
+                    let whose = self.shared.lock().state().relays.whose(call);
+                    if let Whose::Party(relays) = whose
+                        && let Some(relay) = relays.first()
+                        && let Some(line) = self.watch.redacted(&params)
+                    {
+                        relay.log(line);
+                    }
+                    self.watch.log(&params);
                 }
                 Event::InputWithdrawn { id } => self.questions.withdraw(id),
                 event => self.watch.event(event),

@@ -191,8 +191,9 @@ impl StreamDriver {
             }
             let stop = state.paused || state.connection.close_reason().is_some();
             let events = drain(state);
-            guard.release_by_driver();
+            let woken = guard.release_by_driver();
             self.core.tell(events);
+            drop(woken);
             if stop {
                 return false;
             }
@@ -272,7 +273,7 @@ impl StreamDriver {
             }
         }
         state.close(reason);
-        guard.release_by_driver();
+        drop(guard.release_by_driver());
         true
     }
 }
