@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::commands::HostApp;
+
 /// The exit statuses, as `--help` and the README show them.
 pub(crate) const EXIT_STATUSES: &str = "\
 Exit statuses:
@@ -128,6 +130,20 @@ Examples:
 Clients of every MCP revision, at once. A tool is named `server__tool`. The servers are kept up as by `seawall run`. \
 Everything but the protocol is on stderr. Over stdio it ends with its input.";
 
+const INIT_EXAMPLES: &str = "\
+Examples:
+  seawall init                                 gather the servers of this machine's agents into seawall.json
+  seawall init --dry-run                       show what would be gathered, write nothing
+  seawall init --wire                          and have the agents start the gateway in their stead
+  seawall init --unwire                        back to what the agents' files were
+
+Reads what Claude Code, Claude Desktop, Cursor, VS Code and Codex have; starts nothing. Each server becomes an entry of \
+`seawall/seawall.json` in the configuration folder (or of --mcp-config), which its owner alone can read. What is not \
+understood is named and stays where it is. Secrets are copied as they stand, and told of.
+
+--wire changes each agent's file in place: servers that the gateway has now are taken out, `seawall` is put in; a backup \
+is kept beside it. End the agents before, start them again after. --json prints {dryRun, config, files, servers}.";
+
 const LOGIN_EXAMPLES: &str = "\
 Examples:
   seawall login github                         in the browser of this machine
@@ -227,6 +243,9 @@ pub(crate) enum Command {
     /// Offer the tools of all servers to MCP clients, over stdio or HTTP
     #[command(after_help = SERVE_EXAMPLES, after_long_help = format!("{SERVE_EXAMPLES}\n\n{RUN_STATUSES}"))]
     Serve(ServeArgs),
+    /// Gather the servers that agents on this machine have, and point the agents to the gateway
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Log in to a server behind a URL
     #[command(after_help = LOGIN_EXAMPLES)]
     Login(LoginArgs),
@@ -367,6 +386,28 @@ fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
         Some(port) => format!("127.0.0.1:{port}").parse(),
         None => text.parse(),
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Only this agent's servers and files; can be repeated
+    #[arg(long = "host", value_enum, value_name = "HOST")]
+    pub(crate) hosts: Vec<HostApp>,
+    /// The files of the working directory too: they came with it, and name programs to start
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Add to a configuration that is there already; what it has stays as it is
+    #[arg(long, conflicts_with = "unwire")]
+    pub(crate) force: bool,
+    /// Have the agents start the gateway instead of the servers that it has
+    #[arg(long)]
+    pub(crate) wire: bool,
+    /// Put the agents' files back to what they were before --wire
+    #[arg(long, conflicts_with = "wire")]
+    pub(crate) unwire: bool,
+    /// Show what would be done, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

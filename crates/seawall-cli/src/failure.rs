@@ -13,6 +13,7 @@ use seawall::{AuthError, Error, ErrorCode, HostError, Outcome};
 use serde::Serialize;
 
 use crate::arguments::{ArgumentError, PromptError};
+use crate::commands::InitError;
 use crate::printer::Printer;
 
 /// The exit statuses; `args::EXIT_STATUSES` explains them to people.
@@ -216,6 +217,8 @@ pub(crate) enum UsageError {
         "--names plain: a tool named {name:?} is offered by {}; leave it out on all but one (`exclude`), or use --names scoped", .servers.join(" and ")
     )]
     NamesMeet { name: String, servers: Vec<String> },
+    #[error(transparent)]
+    Init(#[from] InitError),
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
 }

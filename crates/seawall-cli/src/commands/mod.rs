@@ -6,6 +6,7 @@ mod completions;
 mod connect;
 mod demo_server;
 mod doctor;
+mod init;
 mod login;
 mod offers;
 mod prompt;
@@ -16,6 +17,8 @@ mod run;
 mod serve;
 mod servers;
 mod tools;
+
+pub(crate) use init::{HostApp, InitError};
 
 use crate::args::Command;
 use crate::failure::{Failure, Status};
@@ -51,6 +54,7 @@ pub(crate) fn run(
         Command::Doctor(args) => with_servers(args, doctor::run, settings, printer),
         Command::Run(args) => run::run(&args, settings, printer),
         Command::Serve(args) => serve::run(&args, settings, printer),
+        Command::Init(args) => init::run(&args, settings, printer),
         Command::Login(args) => with_servers(args, login::login, settings, printer),
         Command::Logout(args) => with_servers(args, login::logout, settings, printer),
         Command::Check(args) => Ok(check::run(&args, settings, printer)),

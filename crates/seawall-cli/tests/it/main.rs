@@ -11,6 +11,7 @@ mod check;
 mod demo_server;
 mod doctor;
 mod help;
+mod init;
 #[cfg(unix)]
 mod interrupt;
 mod login;

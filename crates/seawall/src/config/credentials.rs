@@ -56,7 +56,8 @@ const TOKEN_PREFIXES: [&str; 22] = [
 ];
 
 /// Whether a variable, header or query parameter of this name holds a credential: singular, plural or numbered (R1).
-pub(crate) fn is_credential_name(name: &str) -> bool {
+#[must_use]
+pub fn is_credential_name(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');
     let lower = name.to_ascii_lowercase();
     let singular = lower.strip_suffix('s').unwrap_or(&lower);
@@ -71,7 +72,8 @@ pub(crate) fn is_credential_name(name: &str) -> bool {
 }
 
 /// Whether a text has the form of a token: a known beginning, or long, unbroken and mixed.
-pub(crate) fn looks_like_credential(text: &str) -> bool {
+#[must_use]
+pub fn looks_like_credential(text: &str) -> bool {
     let known = |word: &str| {
         TOKEN_PREFIXES
             .iter()

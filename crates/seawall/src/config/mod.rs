@@ -30,7 +30,7 @@ mod tests;
 
 pub use builder::ServerConfigBuilder;
 pub use check::{Checked, Source, check};
-pub(crate) use credentials::{is_credential_name, looks_like_credential};
+pub use credentials::{is_credential_name, looks_like_credential};
 pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
 pub use oauth::OAuthConfig;
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
