@@ -10,6 +10,7 @@
 //! **Invariant:** a request that its client cancelled, or over 2026-07-28 HTTP hung up on, is dropped, and with it the
 //! future that answers it.
 
+pub mod clients;
 #[cfg(feature = "host")]
 mod gateway;
 pub mod http;

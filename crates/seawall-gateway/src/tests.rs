@@ -11,6 +11,7 @@ use seawall_proto::mcp::catalog::HeaderParams;
 use seawall_proto::server::{Offer, RequestMeta};
 use tokio::time::sleep;
 
+use crate::clients::Client;
 use crate::{Answer, AskError, Exchange, Request, Service, Session};
 
 /// A result whose text nothing may change.
@@ -48,7 +49,7 @@ pub(crate) fn json(text: &str) -> Json {
 }
 
 impl Service for Obedient {
-    fn offer(&self, _meta: &RequestMeta) -> Offer {
+    fn offer(&self, _client: &Client, _meta: &RequestMeta) -> Offer {
         Offer {
             capabilities: json(r#"{"tools":{}}"#),
             server_info: json(r#"{"name":"obedient","version":"1"}"#),
@@ -99,7 +100,7 @@ impl Service for Obedient {
         }
     }
 
-    fn header_params(&self, tool: &str) -> Option<HeaderParams> {
+    fn header_params(&self, _client: &Client, tool: &str) -> Option<HeaderParams> {
         let schema = r#"{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"Limit"}}}"#;
         (tool == "mirrored").then(|| HeaderParams::of(&json(schema)).unwrap())
     }

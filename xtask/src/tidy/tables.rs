@@ -58,12 +58,13 @@ pub(super) const LAYERS: [Layers; 2] = [GATEWAY, LIBRARY];
 const GATEWAY: Layers = Layers {
     folder: "crates/seawall-gateway/src",
     arrows: &[
-        ("gateway", &["names", "service", "tools"]),
-        ("http", &["service"]),
+        ("clients", &[]),
+        ("gateway", &["clients", "names", "service", "tools"]),
+        ("http", &["clients", "service"]),
         ("names", &[]),
-        ("service", &[]),
-        ("stdio", &["service"]),
-        ("tools", &["names", "service"]),
+        ("service", &["clients"]),
+        ("stdio", &["clients", "service"]),
+        ("tools", &["clients", "names", "service"]),
     ],
 };
 

@@ -19,6 +19,7 @@ use serde_json::json;
 use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::clients::Client;
 use crate::names::Names;
 use crate::service::{Answer, Exchange, Request, Service, Session};
 use crate::tools::{self, Meeting, Offered, RemoteErrors};
@@ -191,7 +192,7 @@ impl Gateway {
 }
 
 impl Service for Gateway {
-    fn offer(&self, _meta: &RequestMeta) -> Offer {
+    fn offer(&self, _client: &Client, _meta: &RequestMeta) -> Offer {
         Offer {
             capabilities: self.capabilities.clone(),
             server_info: self.server_info.clone(),
@@ -221,7 +222,7 @@ impl Service for Gateway {
         }
     }
 
-    fn header_params(&self, tool: &str) -> Option<HeaderParams> {
+    fn header_params(&self, _client: &Client, tool: &str) -> Option<HeaderParams> {
         self.offered().header_params(tool)
     }
 

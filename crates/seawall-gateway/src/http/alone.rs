@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::{Body, Endpoint, events, headers, reply};
+use crate::clients::Client;
 use crate::service::{Answer, Exchange, Request, Service, Way};
 
 /// What may wait for a client that does not read; then whoever tells it more waits.
@@ -24,6 +25,7 @@ type Serving = Pin<Box<dyn Future<Output = Answer> + Send>>;
 impl<S: Service> Endpoint<S> {
     pub(super) async fn alone(
         &self,
+        client: Arc<Client>,
         headers: &HeaderMap,
         message: Result<Inbound, Malformed>,
     ) -> Response<Body> {
@@ -36,7 +38,7 @@ impl<S: Service> Endpoint<S> {
                     };
                     reply::error(status, &response(&id, Err(&error)))
                 };
-                return match self.accept(headers, &id, method, params) {
+                return match self.accept(client, headers, &id, method, params) {
                     Ok(request) => self.answer(request).await,
                     Err(error) => refused(error),
                 };
@@ -57,6 +59,7 @@ impl<S: Service> Endpoint<S> {
 
     fn accept(
         &self,
+        client: Arc<Client>,
         headers: &HeaderMap,
         id: &RequestId,
         method: String,
@@ -69,7 +72,7 @@ impl<S: Service> Endpoint<S> {
             let member = |key| params.as_ref().and_then(|params| params.member(key));
             let name = member("name");
             let tool = name.as_ref().and_then(|name| name.string());
-            let mirrored = tool.and_then(|tool| self.0.service.header_params(&tool));
+            let mirrored = tool.and_then(|tool| self.0.service.header_params(&client, &tool));
             if let Some(mirrored) = mirrored {
                 headers::check_params(headers, &mirrored, member("arguments").as_ref())?;
             }
@@ -79,13 +82,15 @@ impl<S: Service> Endpoint<S> {
             method,
             params,
             meta,
+            client,
         })
     }
 
     async fn answer(&self, request: Request) -> Response<Body> {
         let id = request.id.clone();
         if request.method == "server/discover" {
-            let result = self.0.service.offer(&request.meta).discover_result();
+            let offer = self.0.service.offer(&request.client, &request.meta);
+            let result = offer.discover_result();
             return reply::json(StatusCode::OK, response(&id, Ok(&result)));
         }
         let (sender, mut receiver) = mpsc::channel(WAITING);

@@ -19,6 +19,7 @@ use seawall_proto::limits::{DEFAULT_MAX_FRAME_BYTES, ServerLimits};
 use seawall_proto::mcp::Revision;
 use seawall_proto::server::{Claims, refusal};
 
+use crate::clients::Client;
 use crate::service::Service;
 
 mod access;
@@ -136,10 +137,11 @@ impl<S: Service> Endpoint<S> {
             .headers()
             .get(header::ACCESS_CONTROL_REQUEST_HEADERS)
             .cloned();
+        let client = Client::local();
         let mut response = match *request.method() {
-            Method::POST => self.post(request).await,
-            Method::GET => self.get(request.headers()),
-            Method::DELETE => self.delete(request.headers()),
+            Method::POST => self.post(client, request).await,
+            Method::GET => self.get(&client, request.headers()),
+            Method::DELETE => self.delete(&client, request.headers()),
             Method::OPTIONS if origin.is_some() => reply::preflight(asked_headers),
             _ => reply::not_allowed(),
         };
@@ -154,7 +156,7 @@ impl<S: Service> Endpoint<S> {
         self.0.sessions.close();
     }
 
-    async fn post<B>(&self, request: Request<B>) -> Response<Body>
+    async fn post<B>(&self, client: Arc<Client>, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -188,16 +190,16 @@ impl<S: Service> Endpoint<S> {
         let is_modern =
             Claims::are_in(params) || version.is_some_and(|version| !is_legacy(version));
         if is_modern {
-            return self.alone(&head.headers, message).await;
+            return self.alone(client, &head.headers, message).await;
         }
         let is_initialize =
             matches!(&message, Ok(Inbound::Request { method, .. }) if method == "initialize");
         match headers::session_id(&head.headers) {
-            Some(id) => match self.0.sessions.get(id) {
+            Some(id) => match self.0.sessions.get(id, &client) {
                 Some(entry) => self.in_session(&entry, &frame, message).await,
                 None => reply::session_not_found(),
             },
-            None if is_initialize => self.begin_session(&frame, message).await,
+            None if is_initialize => self.begin_session(client, &frame, message).await,
             None => {
                 let error = match message {
                     Ok(Inbound::Noise(_)) => "Invalid request: not a JSON-RPC message",

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use super::events::KeptAlive;
 use super::streams::{ASIDE, First, Place, Reading, Streams};
 use super::{Body, Endpoint, HttpLimits, headers, reply};
+use crate::clients::Client;
 use crate::service::Service;
 use crate::service::session::{Outlet, Session};
 
@@ -38,10 +39,19 @@ pub(super) struct Entry {
 }
 
 impl Sessions {
-    pub(super) fn get(&self, id: &str) -> Option<Arc<Entry>> {
+    /// The session of this id, if it is the client's.
+    pub(super) fn get(&self, id: &str, client: &Client) -> Option<Arc<Entry>> {
         let entry = self.lock().get(id).cloned()?;
+        if !entry.session.client().is_same(client) {
+            return None;
+        }
         entry.touch();
         Some(entry)
+    }
+
+    fn remove(&self, id: &str, client: &Client) -> Option<Arc<Entry>> {
+        self.get(id, client)?;
+        self.lock().remove(id)
     }
 
     /// Every session ends.
@@ -87,11 +97,11 @@ impl Sessions {
 }
 
 impl Entry {
-    fn new(limits: &HttpLimits) -> Self {
+    fn new(client: Arc<Client>, limits: &HttpLimits) -> Self {
         let streams = Arc::new(Streams::new());
         let outlet = Outlet::Sorted(Box::new(Arc::clone(&streams)));
         Self {
-            session: Session::new(limits.session.clone(), outlet),
+            session: Session::new(client, limits.session.clone(), outlet),
             streams,
             used: Mutex::new(Instant::now()),
         }
@@ -151,6 +161,7 @@ impl<S: Service> Endpoint<S> {
     /// `initialize` without a session begins one.
     pub(super) async fn begin_session(
         &self,
+        client: Arc<Client>,
         frame: &Bytes,
         message: Result<Inbound, Malformed>,
     ) -> Response<Body> {
@@ -161,7 +172,7 @@ impl<S: Service> Endpoint<S> {
         if !self.0.sessions.make_room(limits) {
             return reply::status(StatusCode::SERVICE_UNAVAILABLE);
         }
-        let entry = Arc::new(Entry::new(limits));
+        let entry = Arc::new(Entry::new(client, limits));
         let (stream, _) = self.hand_in(&entry, frame, message);
         let first = match stream {
             Some(stream) => timeout(HANDSHAKE, entry.first(stream)).await.ok(),
@@ -210,11 +221,11 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// The stream of what belongs to no request, or one that its client comes back to.
-    pub(super) fn get(&self, headers: &HeaderMap) -> Response<Body> {
+    pub(super) fn get(&self, client: &Client, headers: &HeaderMap) -> Response<Body> {
         let Some(id) = headers::session_id(headers) else {
             return reply::not_allowed();
         };
-        let Some(entry) = self.0.sessions.get(id) else {
+        let Some(entry) = self.0.sessions.get(id, client) else {
             return reply::session_not_found();
         };
         let place = match headers.get("last-event-id") {
@@ -239,11 +250,11 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// The client ends its session.
-    pub(super) fn delete(&self, headers: &HeaderMap) -> Response<Body> {
+    pub(super) fn delete(&self, client: &Client, headers: &HeaderMap) -> Response<Body> {
         let Some(id) = headers::session_id(headers) else {
             return reply::not_allowed();
         };
-        let Some(entry) = self.0.sessions.lock().remove(id) else {
+        let Some(entry) = self.0.sessions.remove(id, client) else {
             return reply::session_not_found();
         };
         entry.close(CloseReason::ClientGone);

@@ -10,6 +10,8 @@ use seawall_proto::mcp::catalog::HeaderParams;
 use seawall_proto::server::{NotSent, Offer, RequestKey, RequestMeta, notification};
 use tokio::sync::mpsc;
 
+use crate::clients::Client;
+
 pub(crate) mod session;
 
 pub use session::{Session, SessionId};
@@ -29,12 +31,14 @@ pub struct Request {
     pub params: Option<Json>,
     /// What is known of it and of its client.
     pub meta: RequestMeta,
+    /// Who asks.
+    pub client: Arc<Client>,
 }
 
 /// A server behind the fronts.
 pub trait Service: Send + Sync + 'static {
-    /// What it says of itself, to `initialize` and `server/discover`.
-    fn offer(&self, meta: &RequestMeta) -> Offer;
+    /// What it says of itself to this client, to `initialize` and `server/discover`.
+    fn offer(&self, client: &Client, meta: &RequestMeta) -> Offer;
 
     /// Answers any other request; a method that it does not have with -32601.
     ///
@@ -46,8 +50,8 @@ pub trait Service: Send + Sync + 'static {
         exchange: Exchange,
     ) -> impl Future<Output = Answer> + Send + 'static;
 
-    /// Which arguments of a tool are mirrored in headers, if it has such a tool (2026-07-28, HTTP).
-    fn header_params(&self, _tool: &str) -> Option<HeaderParams> {
+    /// Which arguments of a tool are mirrored in headers, if the client sees such a tool (2026-07-28, HTTP).
+    fn header_params(&self, _client: &Client, _tool: &str) -> Option<HeaderParams> {
         None
     }
 

@@ -19,6 +19,7 @@ use seawall_proto::server::{
 use tokio::sync::{Notify, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::clients::Client;
 use crate::service::{Answer, AskError, Exchange, Request, Service, Way};
 
 /// A session, of this process. Never used twice.
@@ -31,6 +32,7 @@ pub struct Session(Arc<Shared>);
 
 struct Shared {
     id: SessionId,
+    client: Arc<Client>,
     state: Mutex<State>,
     outlet: Outlet,
     /// Something may be written.
@@ -67,10 +69,11 @@ pub(crate) trait Sort: Send + Sync {
 }
 
 impl Session {
-    pub(crate) fn new(limits: ServerLimits, outlet: Outlet) -> Self {
+    pub(crate) fn new(client: Arc<Client>, limits: ServerLimits, outlet: Outlet) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(Arc::new(Shared {
             id: SessionId(NEXT.fetch_add(1, Ordering::Relaxed)),
+            client,
             state: Mutex::new(State {
                 connection: ServerConnection::new(limits),
                 asks: HashMap::new(),
@@ -88,6 +91,12 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.0.id
+    }
+
+    /// Whose it is, for all its life.
+    #[must_use]
+    pub fn client(&self) -> &Arc<Client> {
+        &self.0.client
     }
 
     /// Whether it ended.
@@ -237,9 +246,12 @@ impl Session {
         };
         let task = state.tasks.spawn(async move {
             let mut finish = finish;
+            let client = Arc::clone(finish.session.client());
             let answer = match method.as_str() {
-                "initialize" => Ok(service.offer(&meta).initialize_result(meta.revision)),
-                "server/discover" => Ok(service.offer(&meta).discover_result()),
+                "initialize" => Ok(service
+                    .offer(&client, &meta)
+                    .initialize_result(meta.revision)),
+                "server/discover" => Ok(service.offer(&client, &meta).discover_result()),
                 _ => {
                     let exchange = Exchange(Way::Shared(finish.session.clone(), key));
                     let request = Request {
@@ -247,6 +259,7 @@ impl Session {
                         method,
                         params,
                         meta,
+                        client,
                     };
                     service.serve(request, exchange).await
                 }

@@ -14,6 +14,7 @@ use seawall_proto::limits::{DEFAULT_MAX_FRAME_BYTES, ServerLimits};
 use seawall_proto::server::CloseReason;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
+use crate::clients::Client;
 use crate::service::Service;
 use crate::service::session::{Outlet, Session};
 
@@ -46,17 +47,18 @@ impl Default for StdioLimits {
     }
 }
 
-/// Serves one client until its output ends, or the pipes break; says why.
+/// Serves `client` until its output ends, or the pipes break; says why.
 ///
 /// # Cancel safety
 /// Dropping it ends the session and whatever runs for it.
 pub async fn serve<S: Service>(
     service: Arc<S>,
+    client: Arc<Client>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
     limits: StdioLimits,
 ) -> CloseReason {
-    let session = Session::new(limits.session, Outlet::Pulled);
+    let session = Session::new(client, limits.session, Outlet::Pulled);
     let _end = End(&session);
     let writing = write(&session, output);
     tokio::pin!(writing);

@@ -8,6 +8,7 @@ use tokio::io::{
 use tokio::io::{ReadHalf, WriteHalf};
 
 use super::{StdioLimits, serve};
+use crate::clients;
 use crate::tests::{Obedient, RESULT};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
@@ -42,7 +43,13 @@ async fn served(client: impl AsyncFnOnce(&mut Client, &Obedient)) -> CloseReason
     let service = Arc::new(Obedient::default());
     let (ours, theirs) = duplex(1 << 16);
     let (input, output) = split(theirs);
-    let serving = serve(Arc::clone(&service), input, output, StdioLimits::default());
+    let serving = serve(
+        Arc::clone(&service),
+        clients::Client::local(),
+        input,
+        output,
+        StdioLimits::default(),
+    );
     let (output, input) = split(ours);
     let mut ours = Client {
         input,
@@ -145,6 +152,7 @@ async fn after_the_end_of_input_what_is_under_way_has_a_moment() {
     let started = tokio::time::Instant::now();
     let reason = serve(
         Arc::clone(&service),
+        clients::Client::local(),
         input.as_bytes(),
         &mut output,
         StdioLimits::default(),
@@ -159,6 +167,7 @@ async fn after_the_end_of_input_what_is_under_way_has_a_moment() {
     let mut output = Vec::new();
     serve(
         Arc::clone(&service),
+        clients::Client::local(),
         never.as_bytes(),
         &mut output,
         StdioLimits::default(),
@@ -173,6 +182,7 @@ async fn a_line_past_the_bound_ends_it() {
     let service = Arc::new(Obedient::default());
     let reason = serve(
         service,
+        clients::Client::local(),
         tokio::io::repeat(b'x'),
         Vec::new(),
         StdioLimits::default(),
@@ -189,7 +199,7 @@ async fn a_client_that_does_not_read_is_not_read() {
     let (input, output) = split(theirs);
     let mut limits = StdioLimits::default();
     limits.session.max_buffered_bytes = 1 << 16;
-    let serving = serve(service, input, output, limits);
+    let serving = serve(service, clients::Client::local(), input, output, limits);
     let (_unread, mut input) = split(ours);
     let writing = async {
         let pings = r#"{"jsonrpc":"2.0","id":1,"method":"nothing/known/here"}"#.to_owned() + "\n";

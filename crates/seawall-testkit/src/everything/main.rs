@@ -15,8 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use seawall_gateway::clients::Client;
 use seawall_gateway::http::{Access, Endpoint, HttpLimits, listen};
-use seawall_gateway::stdio::StdioLimits;
+use seawall_gateway::stdio::{self, StdioLimits};
 use service::Everything;
 use tokio::io::{AsyncReadExt as _, stdin, stdout};
 use tokio::net::TcpListener;
@@ -47,7 +48,8 @@ fn main() -> ExitCode {
             match address {
                 None => {
                     let limits = StdioLimits::default();
-                    seawall_gateway::stdio::serve(service, stdin(), stdout(), limits).await;
+                    let client = Client::local();
+                    stdio::serve(service, client, stdin(), stdout(), limits).await;
                     ExitCode::SUCCESS
                 }
                 Some(address) => serve_http(service, address).await,

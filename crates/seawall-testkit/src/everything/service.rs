@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ring::hmac;
 use ring::rand::SystemRandom;
+use seawall_gateway::clients;
 use seawall_gateway::{Answer, Exchange, Request, Service, Session, SessionId};
 use seawall_proto::Json;
 use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
@@ -141,7 +142,7 @@ impl Everything {
 }
 
 impl Service for Everything {
-    fn offer(&self, _meta: &RequestMeta) -> Offer {
+    fn offer(&self, _client: &clients::Client, _meta: &RequestMeta) -> Offer {
         self.offer.clone()
     }
 
@@ -169,7 +170,7 @@ impl Service for Everything {
         Json::of(&result).map_err(broken)
     }
 
-    fn header_params(&self, tool: &str) -> Option<HeaderParams> {
+    fn header_params(&self, _client: &clients::Client, tool: &str) -> Option<HeaderParams> {
         let tools = self.tools.as_array()?;
         let tool = tools.iter().find(|one| one["name"] == tool)?;
         HeaderParams::of(&Json::of(&tool["inputSchema"]).ok()?).ok()

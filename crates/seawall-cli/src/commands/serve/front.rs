@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seawall::Host;
+use seawall_gateway::clients::Client;
 use seawall_gateway::http::{Access, Endpoint, HttpLimits, listen};
 use seawall_gateway::names::Names;
 use seawall_gateway::stdio::{self, StdioLimits};
@@ -140,7 +141,13 @@ async fn over_stdio(gateway: Arc<Gateway>, stop: oneshot::Receiver<()>) {
         stop,
     };
     let limits = StdioLimits::default();
-    let serving = stdio::serve(Arc::clone(&gateway), input, tokio::io::stdout(), limits);
+    let serving = stdio::serve(
+        Arc::clone(&gateway),
+        Client::local(),
+        input,
+        tokio::io::stdout(),
+        limits,
+    );
     tokio::select! {
         _ = serving => {}
         () = gateway.announce() => {}
