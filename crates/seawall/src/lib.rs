@@ -72,4 +72,6 @@ pub use seawall_proto::jsonrpc::Noise;
 pub use seawall_proto::limits::{self, InvalidTools, Limits};
 pub use seawall_proto::mcp::{self, Catalog, Revision, Tool, ToolResult};
 pub use seawall_proto::{ErrorCode, Json, Outcome};
-pub use web::{AuthError, EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
+pub use web::{
+    AuthError, DocumentError, EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError,
+};

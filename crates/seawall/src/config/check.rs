@@ -11,6 +11,7 @@ use super::credentials::sayable;
 use super::decode::{Decoder, Shape, warn_of_foreign_key};
 use super::expand::Expander;
 use super::findings::Findings;
+use super::gateway::{self, GatewayConfig};
 use super::keys;
 use super::problem::{
     Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind,
@@ -65,6 +66,8 @@ pub struct Checked {
     pub servers: Vec<ServerConfig>,
     /// The ids of the entries that are switched off; nothing else of them is checked.
     pub disabled: Vec<String>,
+    /// How a gateway offers the servers, and to whom: the section `gateway` of a map-shaped file.
+    pub gateway: GatewayConfig,
     /// Every reason why the configuration cannot be used, in the order of the file.
     pub problems: Vec<Problem>,
     /// Everything else worth knowing, in the order of the file.
@@ -204,10 +207,27 @@ impl Checker<'_> {
                 self.entry(&mut decoder, id, &prop.value, prop.start());
             }
         }
+        if let Some(prop) = root.get("gateway") {
+            self.duplicates_within(&prop.value);
+            let ids = self.claims.iter().map(|claim| claim.server.as_str());
+            let disabled = self.checked.disabled.iter().map(String::as_str);
+            let ids = ids.chain(disabled).collect();
+            let mut expander = decoder.into_expander();
+            self.findings.locate("gateway".to_owned(), prop.start());
+            self.checked.gateway =
+                gateway::read(&prop.value, &mut expander, &ids, &mut self.findings);
+        }
     }
 
     fn unknown_top_level_keys(&mut self, root: &Object<'_>) {
-        const KNOWN: [&str; 5] = ["mcpServers", "servers", "defaults", "inputs", "$schema"];
+        const KNOWN: [&str; 6] = [
+            "mcpServers",
+            "servers",
+            "defaults",
+            "inputs",
+            "gateway",
+            "$schema",
+        ];
         for prop in root
             .properties
             .iter()

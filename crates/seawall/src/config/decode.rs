@@ -61,6 +61,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// What fills `${…}` in, with the answers that were given so far.
+    pub(super) fn into_expander(self) -> Expander<'a> {
+        self.expander
+    }
+
     /// Whether an entry of a map is switched off.
     pub(super) fn is_disabled(&self, entry: &Object<'_>, findings: &mut Findings) -> bool {
         if self.shape == Shape::Array {

@@ -69,6 +69,11 @@ impl Findings {
         self.problems.len() == self.problems_before
     }
 
+    /// How many problems there are so far.
+    pub(super) fn problem_count(&self) -> usize {
+        self.problems.len()
+    }
+
     /// How many warnings there are so far.
     pub(super) fn warning_count(&self) -> usize {
         self.warnings.len()

@@ -14,6 +14,7 @@ mod draft;
 mod env_file;
 mod expand;
 mod findings;
+mod gateway;
 mod grant;
 mod keys;
 mod load;
@@ -31,6 +32,9 @@ mod tests;
 pub use builder::ServerConfigBuilder;
 pub use check::{Checked, Source, check};
 pub use credentials::{is_credential_name, looks_like_credential};
+pub use gateway::{
+    AuthConfig, ClientConfig, GatewayConfig, GatewayErrors, GatewayFault, GatewayNames, TokenDigest,
+};
 pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
 pub use oauth::OAuthConfig;
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};

@@ -116,6 +116,12 @@ pub(super) fn read(
     Some(Said::On(Box::new(config)))
 }
 
+/// Whether a text is a scope: visible ASCII without a quote and a backslash (RFC 6749, section 3.3).
+pub(super) fn is_scope(text: &str) -> bool {
+    let is_of_one = |byte: u8| (b'!'..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
+    !text.is_empty() && text.bytes().all(is_of_one)
+}
+
 fn unknown(key: &str, field: String, shape: Shape, findings: &mut Findings) {
     let said = sayable(key);
     match shape {
@@ -197,10 +203,7 @@ impl Said {
             findings.problem(field("clientMetadataUrl"), ProblemKind::ClientMetadataUrl);
         }
         for (at, scope) in config.scopes.iter().enumerate() {
-            // RFC 6749, section 3.3: a scope is of visible ASCII without a quote and a backslash.
-            let is_scope =
-                |byte: u8| (b'!'..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
-            if scope.is_empty() || !scope.bytes().all(is_scope) {
+            if !is_scope(scope) {
                 findings.problem(format!("oauth.scopes[{at}]"), ProblemKind::Scope);
             }
         }

@@ -9,6 +9,8 @@ use seawall_proto::limits::{MAX_LIMIT, MAX_TIMEOUT_MS};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use super::gateway::GatewayFault;
+
 /// A reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -427,6 +429,9 @@ findings! {
             nearest: &'static str } = "host_action", "not something that a host lets a flow do; did you mean \"{nearest}\"?";
         /// A grant of nothing.
         EmptyGrant = "empty_grant", "must name a capability; leave it out to declare all, or use \"exclude\" to offer less";
+        /// The `gateway` section.
+        Gateway { /// What is wrong.
+            fault: GatewayFault } = "gateway", "{fault}";
         /// A list that would leave no tool.
         EmptyInclude = "empty_include", "must name a tool; leave it out to offer all";
     }

@@ -89,6 +89,27 @@ pub(crate) enum FetchError {
     },
 }
 
+/// Why [`HttpClient::document`] has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The egress policy does not allow it.
+    #[error("the egress policy does not allow the request")]
+    Egress,
+    /// The request failed, took too long, or the answer broke off.
+    #[error("the request failed")]
+    Unreachable,
+    /// The answer is another than 200.
+    #[error("the answer is HTTP {0}")]
+    Status(u16),
+    /// The answer is longer than what is read.
+    #[error("the answer is longer than {limit} bytes")]
+    TooLong {
+        /// The bound.
+        limit: usize,
+    },
+}
+
 /// A small document, read whole.
 pub(crate) struct Fetched {
     pub(crate) status: http::StatusCode,
@@ -142,6 +163,38 @@ impl HttpClient {
             method: method.clone(),
             origin,
         })
+    }
+
+    /// The small document at `url`: one GET, whose answer is 200, read whole. No redirect is followed.
+    ///
+    /// # Errors
+    /// [`DocumentError`]; its text has nothing in it that the server wrote.
+    ///
+    /// # Cancel safety
+    /// Dropping it ends the request.
+    pub async fn document(
+        &self,
+        url: &Url,
+        limit: usize,
+        patience: Duration,
+    ) -> Result<Bytes, DocumentError> {
+        let request = self
+            .request(Method::GET, url)
+            .map_err(|_| DocumentError::Egress)?;
+        let request = request
+            .timeout(patience)
+            .header(http::header::ACCEPT, "application/json");
+        let fetched = Self::fetch(request, limit)
+            .await
+            .map_err(|error| match error {
+                FetchError::Egress(_) => DocumentError::Egress,
+                FetchError::Request(_) => DocumentError::Unreachable,
+                FetchError::TooLong { limit } => DocumentError::TooLong { limit },
+            })?;
+        match fetched.status {
+            http::StatusCode::OK => Ok(fetched.body),
+            status => Err(DocumentError::Status(status.as_u16())),
+        }
     }
 
     /// Sends `request` and reads at most `limit` bytes of its answer, after decompression.

@@ -9,7 +9,7 @@ mod redirect;
 
 pub use authorize::Boxed;
 pub(crate) use authorize::{Authorize, Credentials, Refusal, Verdict, Waits};
-pub use client::{EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
+pub use client::{DocumentError, EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
 pub(crate) use client::{EgressRefused, FetchError, Fetched};
 pub use error::{
     AuthError, Exchange, LoginFault, OAuthErrorCode, SettingsFault, StoreFault, Unsound,

@@ -4,6 +4,7 @@ mod credentials;
 mod entries;
 mod expansion;
 mod files;
+mod gateway;
 mod messages;
 mod properties;
 mod purity;
