@@ -1,6 +1,6 @@
 //! A Model Context Protocol server's two fronts: stdio, and Streamable HTTP, for clients of every revision at once.
 //!
-//! [`Gateway`] is such a server: it offers the tools of all servers of a [`seawall::Host`]. Its parts that know nothing of a
+//! [`Gateway`] is such a server: it offers what all servers offer of a [`seawall::Host`]. Its parts that know nothing of a
 //! host stand without the feature `host`.
 //!
 //! A [`Service`] answers requests; [`stdio::serve`] and [`http::Endpoint`] bring them to it and say which era and which
@@ -16,6 +16,8 @@ mod gateway;
 pub mod http;
 #[cfg(feature = "host")]
 pub mod names;
+#[cfg(feature = "host")]
+mod offers;
 mod service;
 pub mod stdio;
 #[cfg(feature = "host")]
@@ -23,6 +25,8 @@ mod tools;
 
 #[cfg(feature = "host")]
 pub use gateway::{Gateway, Options};
+#[cfg(feature = "host")]
+pub use offers::Notice;
 pub use service::{Answer, AskError, Exchange, Request, Service, Session, SessionId};
 #[cfg(feature = "host")]
 pub use tools::{Meeting, RemoteErrors};

@@ -59,9 +59,13 @@ const GATEWAY: Layers = Layers {
     folder: "crates/seawall-gateway/src",
     arrows: &[
         ("clients", &[]),
-        ("gateway", &["clients", "names", "service", "tools"]),
+        (
+            "gateway",
+            &["clients", "names", "offers", "service", "tools"],
+        ),
         ("http", &["clients", "service"]),
         ("names", &[]),
+        ("offers", &["clients", "names", "service", "tools"]),
         ("service", &["clients"]),
         ("stdio", &["clients", "service"]),
         ("tools", &["clients", "names", "service"]),

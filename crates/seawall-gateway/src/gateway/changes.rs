@@ -1,20 +1,56 @@
-//! Who is told that the list changed: sessions by themselves, clients of 2026-07-28 by subscription (H5).
+//! Who is told of changes: sessions by themselves, clients of 2026-07-28 by subscription (H5).
 //!
-//! Source: 2026-07-28, `basic/patterns/subscriptions`; 2025-11-25, `server/tools`, "List Changed Notification".
+//! Source: 2026-07-28, `basic/patterns/subscriptions`; 2025-11-25, `server/tools`, "List Changed Notification", and the like
+//! of prompts and resources.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use seawall::host::{EventKind, Events, Heard, HostEvent, LiveSession, Snapshot};
+use seawall::limits::MAX_SUBSCRIPTIONS;
 use seawall_proto::Json;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
 
 use super::{Gateway, Stage};
+use crate::offers::{Follower, Kind, Offers};
 use crate::service::{Answer, Exchange, Request, Session, SessionId};
 use crate::tools;
 
-const CHANGED: &str = "notifications/tools/list_changed";
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-const FILTER: &str = "toolsListChanged";
+const RESOURCES: &str = "resourceSubscriptions";
+/// So many resources of one subscription at most are followed; it is told which.
+const MAX_FOLLOWED: usize = 4 * MAX_SUBSCRIPTIONS;
+
+/// What changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    Tools,
+    /// The prompts of a server.
+    Prompts,
+    /// The resources of a server.
+    Resources(Arc<str>),
+    /// One resource of a server: its URI, the server's text.
+    Resource(Arc<str>, Arc<str>),
+}
+
+impl Change {
+    fn method(&self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources(_) => "notifications/resources/list_changed",
+            Self::Resource(..) => "notifications/resources/updated",
+        }
+    }
+
+    fn params(&self) -> Option<Json> {
+        match self {
+            Self::Resource(_, uri) => Json::of(&json!({"uri": &**uri})).ok(),
+            _ => None,
+        }
+    }
+}
 
 /// The sessions that are told.
 #[derive(Debug, Default)]
@@ -34,16 +70,234 @@ impl Told {
     }
 }
 
-/// Tells sessions of each change, for as long as there is a host.
-pub(super) async fn announce(gateway: &Gateway) {
-    let mut changes = gateway.host.watch_tools();
-    changes.borrow_and_update();
-    while changes.changed().await.is_ok() {
-        changes.borrow_and_update();
-        for session in gateway.told.all() {
-            // One that does not read is not told, and lists anew when it does.
-            let _ = session.notify(CHANGED, None);
+impl Gateway {
+    /// Tells everybody who may know, and wants to.
+    fn tell(&self, change: &Change) {
+        let follows = self.offers.follows();
+        let params = change.params();
+        for session in self.told.all() {
+            let is_told = match change {
+                Change::Tools | Change::Prompts => true,
+                Change::Resources(server) => session.client().may_see_server(server),
+                Change::Resource(server, uri) => {
+                    follows.is_told(Follower::Session(session.id()), server, uri)
+                }
+            };
+            if is_told {
+                // One that does not read is not told, and asks anew when it does.
+                let _ = session.notify(change.method(), params.as_ref());
+            }
         }
+        // Nobody may be subscribed.
+        let _ = self.changes.send(change.clone());
+    }
+
+    /// Changes may have been announced that were not heard.
+    fn tell_all(&self) {
+        self.offers.changed_perhaps();
+        self.tell(&Change::Prompts);
+        for one in self.host.sessions() {
+            if Offers::has(Kind::Resources, &one) {
+                self.tell(&Change::Resources(one.server));
+            }
+        }
+        for (server, uri) in self.offers.follows().all() {
+            self.tell(&Change::Resource(server, uri.into()));
+        }
+    }
+
+    fn heard(&self, event: HostEvent) {
+        let server = event.server;
+        match event.kind {
+            EventKind::PromptsChanged => {
+                self.offers.changed(&server, &[Kind::Prompts]);
+                self.tell(&Change::Prompts);
+            }
+            EventKind::ResourcesChanged => {
+                let kinds = [Kind::Resources, Kind::Templates];
+                self.offers.changed(&server, &kinds);
+                self.tell(&Change::Resources(server));
+            }
+            EventKind::ResourceChanged { uri } => {
+                self.tell(&Change::Resource(server, uri.reveal().into()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Tells of changes, for as long as there is a host.
+pub(super) async fn announce(gateway: &Gateway) {
+    let tell = |server: &Arc<str>, uri: &str| {
+        gateway.tell(&Change::Resource(Arc::clone(server), uri.into()));
+    };
+    tokio::select! {
+        () = hear(gateway, gateway.host.events()) => {}
+        () = gateway.offers.keep(tell) => {}
+    }
+}
+
+async fn hear(gateway: &Gateway, mut events: Events) {
+    let mut snapshots = gateway.host.watch_tools();
+    let mut known = Known::default();
+    known.learn(&snapshots.borrow_and_update(), &gateway.host.sessions());
+    loop {
+        tokio::select! {
+            changed = snapshots.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let snapshot = Arc::clone(&snapshots.borrow_and_update());
+                gateway.tell(&Change::Tools);
+                for change in known.learn(&snapshot, &gateway.host.sessions()) {
+                    gateway.tell(&change);
+                }
+            }
+            heard = events.next() => match heard {
+                None => return,
+                Some(Heard::Event(event)) => gateway.heard(event),
+                Some(Heard::Missed(_)) => gateway.tell_all(),
+            },
+        }
+    }
+}
+
+/// The sessions of servers that are known of, by their numbers: what comes and goes with one is a change too.
+#[derive(Default)]
+struct Known(HashMap<u64, (Arc<str>, Lists)>);
+
+#[derive(Clone, Copy)]
+struct Lists {
+    resources: bool,
+    prompts: bool,
+}
+
+impl Known {
+    /// Takes who is there now; what changed with it.
+    fn learn(&mut self, snapshot: &Snapshot, live: &[LiveSession]) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut changed = |(server, lists): &(Arc<str>, Lists)| {
+            if lists.resources {
+                changes.push(Change::Resources(Arc::clone(server)));
+            }
+            if lists.prompts && !changes.contains(&Change::Prompts) {
+                changes.push(Change::Prompts);
+            }
+        };
+        let numbers: BTreeSet<u64> = snapshot
+            .listings()
+            .map(seawall::host::Listing::generation)
+            .collect();
+        self.0.retain(|number, gone| {
+            let stays = numbers.contains(number);
+            if !stays {
+                changed(gone);
+            }
+            stays
+        });
+        for one in live {
+            if numbers.contains(&one.generation) && !self.0.contains_key(&one.generation) {
+                let lists = Lists {
+                    resources: Offers::has(Kind::Resources, one),
+                    prompts: Offers::has(Kind::Prompts, one),
+                };
+                let new = (Arc::clone(&one.server), lists);
+                changed(&new);
+                self.0.insert(one.generation, new);
+            }
+        }
+        changes
+    }
+}
+
+/// What a subscription is told of.
+struct Filter {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    followed: Vec<String>,
+}
+
+impl Filter {
+    /// What it asks for; resources are followed, where they can be.
+    async fn of(gateway: &Gateway, request: &Request, listener: u64) -> Self {
+        let wanted = request.params.as_ref();
+        let wanted = wanted.and_then(|params| params.member("notifications"));
+        let member = |key| wanted.as_ref().and_then(|wanted| wanted.member(key));
+        let is_on = |key| member(key).is_some_and(|wanted| wanted.as_str() == "true");
+        let uris = member(RESOURCES).map(|uris| uris.elements());
+        let uris = uris.unwrap_or_default();
+        let mut seen = BTreeSet::new();
+        let uris = uris
+            .iter()
+            .filter_map(|uri| uri.string().map(std::borrow::Cow::into_owned))
+            .filter(|uri| seen.insert(uri.clone()))
+            .take(MAX_FOLLOWED);
+        let uris: Vec<String> = uris.collect();
+        if !uris.is_empty() {
+            gateway.begun().await;
+        }
+        let followed = gateway.offers.follow_all(&request.client, uris, listener);
+        Self {
+            followed: followed.await,
+            tools: is_on("toolsListChanged"),
+            prompts: is_on("promptsListChanged"),
+            resources: is_on("resourcesListChanged"),
+        }
+    }
+
+    fn has(&self, change: &Change, leaves: &Leaves<'_>, request: &Request) -> bool {
+        match change {
+            Change::Tools => self.tools,
+            Change::Prompts => self.prompts,
+            Change::Resources(server) => self.resources && request.client.may_see_server(server),
+            Change::Resource(server, uri) => {
+                let follows = leaves.0.offers.follows();
+                follows.is_told(Follower::Listener(leaves.1), server, uri)
+            }
+        }
+    }
+
+    /// Everything that it is told of, when it is not known what it missed.
+    fn all(&self) -> Vec<Change> {
+        let nobody: Arc<str> = "".into();
+        let lists = [
+            (self.tools, Change::Tools),
+            (self.prompts, Change::Prompts),
+            (self.resources, Change::Resources(Arc::clone(&nobody))),
+        ];
+        let lists = lists.into_iter().filter(|(is_on, _)| *is_on);
+        let followed = self.followed.iter();
+        let followed =
+            followed.map(|uri| Change::Resource(Arc::clone(&nobody), uri.as_str().into()));
+        lists.map(|(_, change)| change).chain(followed).collect()
+    }
+
+    fn json(&self) -> Value {
+        let mut filter = json!({});
+        for (key, is_on) in [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ] {
+            if is_on {
+                filter[key] = json!(true);
+            }
+        }
+        if !self.followed.is_empty() {
+            filter[RESOURCES] = json!(self.followed);
+        }
+        filter
+    }
+}
+
+/// Follows nothing any longer once the subscription ends.
+struct Leaves<'g>(&'g Gateway, u64);
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        let listener = Follower::Listener(self.1);
+        self.0.offers.follows().leave(listener);
     }
 }
 
@@ -51,35 +305,34 @@ pub(super) async fn announce(gateway: &Gateway) {
 pub(super) async fn listen(gateway: &Gateway, request: &Request, exchange: &Exchange) -> Answer {
     let full = |_| tools::not_taken("too many subscriptions are open");
     let _permit = gateway.listeners.try_acquire().map_err(full)?;
-    let wanted = request.params.as_ref();
-    let wanted = wanted.and_then(|params| params.member("notifications"));
-    let wanted = wanted.and_then(|filter| filter.member(FILTER));
-    let is_wanted = wanted.is_some_and(|wanted| wanted.as_str() == "true");
     let id = Json::check(request.id.as_json().to_owned()).map_err(|_| tools::internal())?;
     let part = |value| Json::of(&value).map_err(|_| tools::internal());
     let meta = Json::empty_object().with_first("io.modelcontextprotocol/subscriptionId", &id);
-    let mut changes = gateway.host.watch_tools();
-    changes.borrow_and_update();
+    let mut changes = gateway.changes.subscribe();
+    let leaves = Leaves(gateway, gateway.next_listener());
+    let filter = Filter::of(gateway, request, leaves.1).await;
 
-    let filter = match is_wanted {
-        true => json!({FILTER: true}),
-        false => json!({}),
-    };
-    let acknowledged = part(json!({"notifications": filter}))?.with_first("_meta", &meta);
+    let acknowledged = part(json!({"notifications": filter.json()}))?.with_first("_meta", &meta);
     // A client that left is not told.
     let _ = exchange.notify(ACKNOWLEDGED, Some(&acknowledged)).await;
-    let params = Json::empty_object().with_first("_meta", &meta);
     let mut stage = gateway.stage.subscribe();
     loop {
-        let changed = tokio::select! {
+        let heard = tokio::select! {
             biased;
-            _ = stage.wait_for(|stage| *stage == Stage::Ending) => false,
-            changed = changes.changed(), if is_wanted => changed.is_ok(),
+            _ = stage.wait_for(|stage| *stage == Stage::Ending) => break,
+            heard = changes.recv() => heard,
         };
-        if !changed {
-            break;
+        let told = match heard {
+            Ok(change) if filter.has(&change, &leaves, request) => vec![change],
+            Ok(_) => continue,
+            Err(RecvError::Lagged(_)) => filter.all(),
+            Err(RecvError::Closed) => break,
+        };
+        for change in told {
+            let params = change.params().unwrap_or_else(Json::empty_object);
+            let params = params.with_first("_meta", &meta);
+            let _ = exchange.notify(change.method(), Some(&params)).await;
         }
-        let _ = exchange.notify(CHANGED, Some(&params)).await;
     }
     let complete = part(json!({"resultType": "complete"}))?;
     Ok(complete.with_first("_meta", &meta))

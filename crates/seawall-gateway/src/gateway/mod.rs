@@ -1,4 +1,4 @@
-//! The gateway: one server that offers the tools of all servers of a [`Host`] (G1).
+//! The gateway: one server that offers what all servers of a [`Host`] offer (G1).
 //!
 //! **Invariant:** it is a caller of the host and nothing more.
 //! **Invariant:** no lock is held across an await; whatever waits for a client ends with that client's request.
@@ -8,27 +8,32 @@ mod changes;
 mod tests;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use seawall::Host;
 use seawall_proto::Json;
+use seawall_proto::jsonrpc::ErrorObject;
 use seawall_proto::mcp::catalog::HeaderParams;
 use seawall_proto::server::{Offer, RequestMeta};
 use serde_json::json;
-use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError, broadcast, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::clients::Client;
 use crate::names::Names;
+use crate::offers::{Kind, Notice, Offers};
 use crate::service::{Answer, Exchange, Request, Service, Session};
 use crate::tools::{self, Meeting, Offered, RemoteErrors};
-use changes::Told;
+use changes::{Change, Told};
 
 /// How long a list or a call waits for the servers' first connects. Fixed: clients give up soon after.
 const FIRST_CONNECTS: Duration = Duration::from_secs(10);
 /// Open subscriptions of all clients. Fixed.
 const MAX_LISTENERS: usize = 1_024;
+/// Changes that wait for a subscription whose client reads slowly; past it the client is told of everything. Fixed.
+const MAX_CHANGES: usize = 256;
 
 /// How a gateway behaves.
 #[derive(Debug, Clone)]
@@ -75,6 +80,10 @@ pub struct Gateway {
     /// What the newest snapshot offers, by its number.
     offered: Mutex<Option<(u64, Arc<Offered>)>>,
     told: Told,
+    offers: Offers,
+    changes: broadcast::Sender<Change>,
+    /// Subscriptions that there were.
+    listened: AtomicU64,
 }
 
 impl Gateway {
@@ -83,10 +92,20 @@ impl Gateway {
     pub fn new(host: Host, options: Options) -> Self {
         let part =
             |value: serde_json::Value| Json::of(&value).unwrap_or_else(|_| Json::empty_object());
+        // What comes later has to be announced, and could not be if it was not declared: so all of it is, always.
+        let capabilities = json!({
+            "tools": {"listChanged": true},
+            "resources": {"listChanged": true, "subscribe": true},
+            "prompts": {"listChanged": true},
+            "completions": {},
+        });
         Self {
+            offers: Offers::new(host.clone(), options.names, options.remote_errors),
+            changes: broadcast::Sender::new(MAX_CHANGES),
+            listened: AtomicU64::new(0),
             host,
             server_info: part(json!({"name": "seawall", "version": env!("CARGO_PKG_VERSION")})),
-            capabilities: part(json!({"tools": {"listChanged": true}})),
+            capabilities: part(capabilities),
             stage: watch::Sender::new(Stage::Starting),
             calls: Semaphore::new(options.max_calls.min(Semaphore::MAX_PERMITS)),
             listeners: Semaphore::new(MAX_LISTENERS),
@@ -107,8 +126,8 @@ impl Gateway {
         });
     }
 
-    /// Tells clients of revisions with sessions whenever the list changes, for as long as it is polled. Others subscribe by
-    /// themselves.
+    /// Tells clients of changes, and has servers tell of the resources that clients follow, for as long as it is polled: to be
+    /// run once, beside the front.
     pub async fn announce(&self) {
         changes::announce(self).await;
     }
@@ -130,6 +149,12 @@ impl Gateway {
     #[must_use]
     pub fn meetings(&self) -> Vec<Meeting> {
         self.offered().meetings().to_vec()
+    }
+
+    /// Takes what is to be told to the operator and was not yet: what is left out of resources and prompts.
+    #[must_use]
+    pub fn notices(&self) -> Vec<Notice> {
+        self.offers.notices()
     }
 
     /// What is offered at this moment.
@@ -172,13 +197,16 @@ impl Gateway {
         let _ = timeout(FIRST_CONNECTS, begun).await;
     }
 
-    fn list(&self, request: &Request) -> Answer {
-        let cursor = request
-            .params
-            .as_ref()
-            .and_then(|params| params.member("cursor"));
-        let page = self.offered().page(cursor.as_ref())?;
-        let text = if request.meta.revision.is_legacy() {
+    /// One page of tools, as the members of a result.
+    fn tools(&self, request: &Request) -> Result<String, ErrorObject> {
+        let params = request.params.as_ref();
+        let cursor = params.and_then(|params| params.member("cursor"));
+        self.offered().page(cursor.as_ref())
+    }
+
+    /// A page as a result.
+    fn listed(&self, page: &str, meta: &RequestMeta) -> Answer {
+        let text = if meta.revision.is_legacy() {
             format!("{{{page}}}")
         } else {
             format!(
@@ -188,6 +216,45 @@ impl Gateway {
             )
         };
         Json::check(text).map_err(|_| tools::internal())
+    }
+
+    fn next_listener(&self) -> u64 {
+        self.listened.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Resources, prompts and completions; `None` for a method that is none of theirs.
+    async fn offer_of_servers(&self, request: &Request, exchange: &Exchange) -> Option<Answer> {
+        let meta = &request.meta;
+        let session = exchange.session().filter(|_| meta.revision.is_legacy());
+        let is_ours = matches!(
+            (request.method.as_str(), session),
+            ("resources/read" | "prompts/get" | "completion/complete", _)
+                | ("resources/subscribe" | "resources/unsubscribe", Some(_))
+        );
+        if let Some(kind) = Kind::of_method(&request.method) {
+            self.begun().await;
+            let page = self
+                .offers
+                .page(&request.client, kind, request.params.as_ref());
+            let page = page.await;
+            return Some(page.and_then(|page| self.listed(&page, meta)));
+        }
+        if !is_ours {
+            return None;
+        }
+        self.begun().await;
+        let _permit = match self.begin_call() {
+            Ok(permit) => permit,
+            Err(why) => return Some(Err(tools::not_taken(why))),
+        };
+        Some(match (request.method.as_str(), session) {
+            ("resources/read", _) => self.offers.read(request).await,
+            ("prompts/get", _) => self.offers.prompt(request).await,
+            ("completion/complete", _) => self.offers.completion(request).await,
+            ("resources/subscribe", Some(session)) => self.offers.subscribe(request, session).await,
+            ("resources/unsubscribe", Some(session)) => self.offers.unsubscribe(request, session),
+            _ => Err(tools::method_not_found()),
+        })
     }
 }
 
@@ -205,7 +272,8 @@ impl Service for Gateway {
         match request.method.as_str() {
             "tools/list" => {
                 self.begun().await;
-                self.list(&request)
+                let page = self.tools(&request)?;
+                self.listed(&page, &request.meta)
             }
             "tools/call" => {
                 self.begun().await;
@@ -218,7 +286,10 @@ impl Service for Gateway {
             "subscriptions/listen" if !is_legacy => {
                 changes::listen(&self, &request, &exchange).await
             }
-            _ => Err(tools::method_not_found()),
+            _ => {
+                let answer = self.offer_of_servers(&request, &exchange).await;
+                answer.unwrap_or_else(|| Err(tools::method_not_found()))
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,6 +40,8 @@ struct Shared {
     to_write: Notify,
     /// Something was taken to be written.
     taken: Notify,
+    /// It ended.
+    ended: Notify,
 }
 
 struct State {
@@ -84,6 +87,7 @@ impl Session {
             outlet,
             to_write: Notify::new(),
             taken: Notify::new(),
+            ended: Notify::new(),
         }))
     }
 
@@ -103,6 +107,22 @@ impl Session {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.lock().connection.close_reason().is_some()
+    }
+
+    /// Waits until it ended.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    pub async fn ended(&self) {
+        loop {
+            let mut ended = pin!(self.0.ended.notified());
+            // From here on an end is not missed.
+            ended.as_mut().enable();
+            if self.is_closed() {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// The revision that is spoken, once the client opened.
@@ -279,6 +299,7 @@ impl Session {
         drop(state);
         self.0.to_write.notify_one();
         self.0.taken.notify_one();
+        self.0.ended.notify_waiters();
     }
 
     /// Nothing more comes of the client: once all is answered, there is no more [to write](Self::to_write).

@@ -21,7 +21,7 @@ pub(super) fn entry_of(entry: &Json, name: &str) -> Json {
 }
 
 /// A string with everything in it to be seen, if it is one and something in it is not.
-fn shown(value: &Json) -> Option<Json> {
+pub(crate) fn shown(value: &Json) -> Option<Json> {
     let text = value.string()?;
     // A line may end as lines do elsewhere.
     let parts: Vec<_> = text

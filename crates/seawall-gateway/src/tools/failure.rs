@@ -37,7 +37,7 @@ impl Failed {
     pub(crate) fn into_error(self, remote: RemoteErrors) -> ErrorObject {
         match self {
             Self::Refused(error) => error,
-            Self::Host(error) => of_call(&error, remote),
+            Self::Host(error) => refused(&error, remote),
         }
     }
 }
@@ -50,7 +50,7 @@ impl From<ErrorObject> for Failed {
 
 /// The error of a call that failed: the server's own code where it has one that is of the tool's making, Seawall's text, and
 /// in `data` Seawall's code and what became of the call.
-fn of_call(error: &seawall::Error, remote: RemoteErrors) -> ErrorObject {
+pub(crate) fn refused(error: &seawall::Error, remote: RemoteErrors) -> ErrorObject {
     let theirs = error.json_rpc_code();
     let code = match (error.code(), theirs) {
         (ErrorCode::ToolNotFound, _) => INVALID_PARAMS,
@@ -92,6 +92,18 @@ pub(super) fn unknown_tool() -> ErrorObject {
 pub(crate) fn not_taken(why: &str) -> ErrorObject {
     let data = data(ErrorCode::ConnectionClosed, Outcome::NotSent);
     with_data(INTERNAL_ERROR, format!("{why}; nothing was sent"), &data)
+}
+
+/// Nothing was sent, as the text says; `why` stands for Seawall's code.
+pub(crate) fn unsent(code: i64, why: &str, message: &str) -> ErrorObject {
+    let data = json!({"code": why, "outcome": Outcome::NotSent.as_str()});
+    with_data(code, message.to_owned(), &data)
+}
+
+/// It was not answered in time.
+pub(crate) fn late(message: &str) -> ErrorObject {
+    let data = data(ErrorCode::Timeout, Outcome::NoResponse);
+    with_data(INTERNAL_ERROR, message.to_owned(), &data)
 }
 
 /// -32602.

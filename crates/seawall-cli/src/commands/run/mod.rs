@@ -285,7 +285,11 @@ impl Run<'_> {
                 }
                 Turn::Done(Done::Started(Err(error))) => return Ending::NotStarted(error),
                 Turn::Done(Done::Applied(applied)) => self.applied(applied),
-                Turn::Look => {}
+                Turn::Look => {
+                    if let Some(front) = &mut self.front {
+                        front.look(self.printer);
+                    }
+                }
             }
             if work.is_some() {
                 // One thing at a time: what changes meanwhile is seen after it.

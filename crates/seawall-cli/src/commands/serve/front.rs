@@ -105,8 +105,11 @@ impl Front {
         Ok(())
     }
 
-    /// Tells which tools are left out from now on.
+    /// Tells what is left out from now on.
     pub(crate) fn look(&mut self, printer: &mut Printer) {
+        for notice in self.gateway.notices() {
+            printer.warning(&notice.to_string());
+        }
         for meeting in self.gateway.meetings() {
             let servers = meeting.servers.join(", ");
             if self.told.insert(meeting.name.clone()) {

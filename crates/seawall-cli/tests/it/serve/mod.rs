@@ -4,6 +4,7 @@ mod calling;
 mod ending;
 mod http;
 mod listing;
+mod offers;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -142,10 +143,8 @@ impl Raw {
             "clientInfo": {"name": "raw", "version": "1"},
         });
         let answer = raw.ask("initialize", &hello);
-        assert_eq!(
-            answer["result"]["capabilities"],
-            json!({"tools": {"listChanged": true}})
-        );
+        let capabilities = &answer["result"]["capabilities"];
+        assert_eq!(capabilities["tools"], json!({"listChanged": true}));
         raw.tell("notifications/initialized", &json!({}));
         raw
     }
