@@ -351,15 +351,18 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Listen here instead of speaking over stdio; loopback only, port 0 for any free one
+    /// Listen here instead of speaking over stdio; beyond loopback only where the configuration names clients
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
     /// How tools are named
-    #[arg(long, value_enum, default_value_t = NamesArg::Scoped)]
-    pub(crate) names: NamesArg,
+    #[arg(long, value_enum)]
+    pub(crate) names: Option<NamesArg>,
     /// What clients see of a server's error text
-    #[arg(long, value_enum, default_value_t = RemoteErrorsArg::Redacted)]
-    pub(crate) remote_errors: RemoteErrorsArg,
+    #[arg(long, value_enum)]
+    pub(crate) remote_errors: Option<RemoteErrorsArg>,
+    /// Serve the client over stdio as this one of the configuration's `gateway.clients`
+    #[arg(long, value_name = "NAME", conflicts_with = "http")]
+    pub(crate) client: Option<String>,
     #[command(flatten)]
     pub(crate) keep: RunArgs,
 }
@@ -377,6 +380,7 @@ pub(crate) enum RemoteErrorsArg {
     /// The text, with secrets taken out, bounded
     Redacted,
     /// The code alone
+    #[value(alias = "withhold")]
     Withheld,
 }
 

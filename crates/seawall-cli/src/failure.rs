@@ -205,9 +205,16 @@ pub(crate) enum UsageError {
     #[error("SEAWALL_ALERT_WEBHOOK holds no http or https URL")]
     AlertWebhook,
     #[error(
-        "--http {address}: the gateway asks nobody who they are, so it listens on this machine's loopback only: use --http 127.0.0.1:{}; other machines reach it through a tunnel, such as ssh -L", .address.port()
+        "--http {address}: nobody is asked who they are, so it would be open to whoever reaches it; give each client a token in the configuration's gateway.clients (docs/gateway.md, \"Who may come\"), or use --http 127.0.0.1:{} and a tunnel, such as ssh -L", .address.port()
     )]
     ServeAddress { address: SocketAddr },
+    #[error("--client {name}: the configuration's gateway.clients has no such client{}", has(.configured))]
+    UnknownClient {
+        name: String,
+        configured: Vec<String>,
+    },
+    #[error("no HTTP client can be made: {0}")]
+    HttpClient(#[source] seawall::HttpClientError),
     #[error("--http {address}: cannot listen there: {source}")]
     ServeBind {
         address: SocketAddr,
@@ -221,6 +228,13 @@ pub(crate) enum UsageError {
     Init(#[from] InitError),
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
+}
+
+fn has(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!("; it has: {}", names.join(", ")),
+    }
 }
 
 fn did_you_mean(name: Option<&str>) -> String {

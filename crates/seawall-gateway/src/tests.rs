@@ -24,11 +24,17 @@ pub(crate) struct Obedient {
     pub(crate) running: AtomicUsize,
     pub(crate) sessions: Mutex<Vec<Session>>,
     pub(crate) told: Mutex<Vec<String>>,
+    /// Whose requests they were.
+    pub(crate) clients: Mutex<Vec<String>>,
 }
 
 impl Obedient {
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn clients(&self) -> Vec<String> {
+        self.clients.lock().unwrap().clone()
     }
 
     pub(crate) fn session(&self) -> Session {
@@ -59,6 +65,8 @@ impl Service for Obedient {
 
     async fn serve(self: Arc<Self>, request: Request, exchange: Exchange) -> Answer {
         self.running.fetch_add(1, Ordering::SeqCst);
+        let client = request.client.name().to_owned();
+        self.clients.lock().unwrap().push(client);
         let _running = Running(Arc::clone(&self));
         let tell = async |text: &str| {
             let _ = exchange

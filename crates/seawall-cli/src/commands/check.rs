@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use seawall::config::{Checked, Origin, Problem, Warning, check_file, load};
+use seawall::config::{
+    Checked, ClientConfig, GatewayConfig, Origin, Problem, Warning, check_file, load,
+};
 use serde::Serialize;
 
 use crate::args::CheckArgs;
@@ -17,6 +19,7 @@ struct Findings<'a> {
     path: Option<&'a Path>,
     servers: Vec<&'a str>,
     disabled: &'a [String],
+    gateway: &'a GatewayConfig,
     problems: &'a [Problem],
     warnings: &'a [Warning],
 }
@@ -45,6 +48,7 @@ pub(crate) fn run(args: &CheckArgs, settings: &Settings, printer: &mut Printer) 
                 .map(|config| config.server())
                 .collect(),
             disabled: &checked.disabled,
+            gateway: &checked.gateway,
             problems: &checked.problems,
             warnings: &checked.warnings,
         });
@@ -86,6 +90,12 @@ fn tell(path: Option<&Path>, checked: &Checked, printer: &mut Printer) {
             };
             let word = colour.paint(Look::Good, "good");
             printer.data(&format!("{path}: {word} ({})", visible(&ids, Place::Line)));
+            if let Some(gateway) = of_gateway(&checked.gateway) {
+                printer.data(&format!(
+                    "{path}: gateway: {}",
+                    visible(&gateway, Place::Line)
+                ));
+            }
         }
         many => {
             let word = colour.paint(Look::Bad, if many == 1 { "1 problem" } else { "problems" });
@@ -97,4 +107,35 @@ fn tell(path: Option<&Path>, checked: &Checked, printer: &mut Printer) {
             printer.data(&format!("{path}: {count}{word}"));
         }
     }
+}
+
+/// Who may come to the gateway, and what they are asked for.
+fn of_gateway(gateway: &GatewayConfig) -> Option<String> {
+    if *gateway == GatewayConfig::default() {
+        return None;
+    }
+    let client = |client: &ClientConfig| {
+        let mut ways = Vec::new();
+        ways.extend(client.token.map(|_| "token"));
+        ways.extend(client.claims.as_ref().map(|_| "access token"));
+        if ways.is_empty() {
+            ways.push("stdio");
+        }
+        format!("{} ({})", client.name, ways.join(", "))
+    };
+    let clients: Vec<String> = gateway.clients.iter().map(client).collect();
+    let mut parts = vec![match clients.is_empty() {
+        true => "nobody is named".to_owned(),
+        false => clients.join(", "),
+    }];
+    if let Some(auth) = &gateway.auth {
+        parts.push(format!("access tokens of {}", auth.issuer));
+    }
+    if !gateway.hosts.is_empty() {
+        parts.push(format!("at {}", gateway.hosts.join(", ")));
+    }
+    if gateway.tool_search {
+        parts.push("tool search".to_owned());
+    }
+    Some(parts.join("; "))
 }

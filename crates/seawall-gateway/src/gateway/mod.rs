@@ -6,10 +6,11 @@
 mod changes;
 #[cfg(test)]
 mod tests;
+mod views;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use seawall::Host;
@@ -27,6 +28,7 @@ use crate::offers::{Kind, Notice, Offers};
 use crate::service::{Answer, Exchange, Request, Service, Session};
 use crate::tools::{self, Meeting, Offered, RemoteErrors};
 use changes::{Change, Told};
+use views::Views;
 
 /// How long a list or a call waits for the servers' first connects. Fixed: clients give up soon after.
 const FIRST_CONNECTS: Duration = Duration::from_secs(10);
@@ -77,8 +79,7 @@ pub struct Gateway {
     stage: watch::Sender<Stage>,
     calls: Semaphore,
     listeners: Semaphore,
-    /// What the newest snapshot offers, by its number.
-    offered: Mutex<Option<(u64, Arc<Offered>)>>,
+    views: Views,
     told: Told,
     offers: Offers,
     changes: broadcast::Sender<Change>,
@@ -109,7 +110,7 @@ impl Gateway {
             stage: watch::Sender::new(Stage::Starting),
             calls: Semaphore::new(options.max_calls.min(Semaphore::MAX_PERMITS)),
             listeners: Semaphore::new(MAX_LISTENERS),
-            offered: Mutex::default(),
+            views: Views::default(),
             told: Told::default(),
             options,
         }
@@ -148,7 +149,8 @@ impl Gateway {
     /// Tools that are not offered, since several have one name.
     #[must_use]
     pub fn meetings(&self) -> Vec<Meeting> {
-        self.offered().meetings().to_vec()
+        let offered = self.views.whole(&self.host.tools(), self.options.names);
+        offered.meetings().to_vec()
     }
 
     /// Takes what is to be told to the operator and was not yet: what is left out of resources and prompts.
@@ -157,25 +159,10 @@ impl Gateway {
         self.offers.notices()
     }
 
-    /// What is offered at this moment.
-    fn offered(&self) -> Arc<Offered> {
-        let snapshot = self.host.tools();
-        let known = |offered: &Option<(u64, Arc<Offered>)>| match offered {
-            Some((number, offered)) if *number == snapshot.number() => Some(Arc::clone(offered)),
-            _ => None,
-        };
-        if let Some(offered) = known(&self.offered.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return offered;
-        }
-        let made = Arc::new(Offered::of(&snapshot, self.options.names));
-        let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
-        if offered
-            .as_ref()
-            .is_none_or(|(number, _)| *number < snapshot.number())
-        {
-            *offered = Some((snapshot.number(), Arc::clone(&made)));
-        }
-        made
+    /// What is offered to this client at this moment.
+    fn offered(&self, client: &Client) -> Arc<Offered> {
+        self.views
+            .of(client, &self.host.tools(), self.options.names)
     }
 
     /// Room for one more call.
@@ -201,7 +188,7 @@ impl Gateway {
     fn tools(&self, request: &Request) -> Result<String, ErrorObject> {
         let params = request.params.as_ref();
         let cursor = params.and_then(|params| params.member("cursor"));
-        self.offered().page(cursor.as_ref())
+        self.offered(&request.client).page(cursor.as_ref())
     }
 
     /// A page as a result.
@@ -278,9 +265,8 @@ impl Service for Gateway {
             "tools/call" => {
                 self.begun().await;
                 let _permit = self.begin_call().map_err(tools::not_taken)?;
-                let (offered, params) = (self.offered(), request.params.as_ref());
-                let ended =
-                    tools::call(&self.host, &offered, params, &request.meta, &exchange).await;
+                let offered = self.offered(&request.client);
+                let ended = tools::call(&self.host, &offered, &request, &exchange).await;
                 ended.map_err(|failed| failed.into_error(self.options.remote_errors))
             }
             "subscriptions/listen" if !is_legacy => {
@@ -293,8 +279,8 @@ impl Service for Gateway {
         }
     }
 
-    fn header_params(&self, _client: &Client, tool: &str) -> Option<HeaderParams> {
-        self.offered().header_params(tool)
+    fn header_params(&self, client: &Client, tool: &str) -> Option<HeaderParams> {
+        self.offered(client).header_params(tool)
     }
 
     fn opened(&self, session: &Session) {

@@ -24,7 +24,9 @@ use crate::service::Service;
 
 mod access;
 mod alone;
+mod connection;
 mod events;
+mod gate;
 mod headers;
 mod listener;
 mod reply;
@@ -38,6 +40,7 @@ pub use access::Access;
 pub use listener::listen;
 pub use reply::Body;
 
+use gate::Gate;
 use sessions::Sessions;
 
 /// What the front is bounded by.
@@ -58,6 +61,12 @@ pub struct HttpLimits {
     pub keep_alive: Duration,
     /// How long a client should wait before it comes back to a stream (2025-11-25).
     pub retry: Duration,
+    /// How long the headers of a request may take to come, and a connection before its first request.
+    pub header_timeout: Duration,
+    /// How long a connection that asks for nothing is kept.
+    pub connection_idle: Duration,
+    /// How long an answer may wait for a client that takes nothing of it.
+    pub taking_timeout: Duration,
     /// Connections at once; further ones wait to be accepted.
     pub max_connections: usize,
     /// Of each session.
@@ -74,6 +83,9 @@ impl Default for HttpLimits {
             patience: Duration::from_millis(500),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(1),
+            header_timeout: Duration::from_secs(10),
+            connection_idle: Duration::from_secs(60),
+            taking_timeout: Duration::from_secs(30),
             max_connections: 1_024,
             session: ServerLimits::default(),
         }
@@ -88,6 +100,7 @@ struct Inner<S> {
     access: Access,
     limits: HttpLimits,
     sessions: Sessions,
+    gate: Gate,
 }
 
 impl<S> Clone for Endpoint<S> {
@@ -113,7 +126,16 @@ impl<S: Service> Endpoint<S> {
             access,
             limits,
             sessions: Sessions::default(),
+            gate: Gate::default(),
         }))
+    }
+
+    /// Asks from now on who it is that comes; clones do so too. An endpoint that has a guard keeps it.
+    #[cfg(feature = "host")]
+    #[must_use]
+    pub fn guarded(self, guard: Arc<crate::clients::Guard>) -> Self {
+        self.0.gate.close(guard);
+        self
     }
 
     /// Answers one HTTP request, whatever its path.
@@ -137,18 +159,36 @@ impl<S: Service> Endpoint<S> {
             .headers()
             .get(header::ACCESS_CONTROL_REQUEST_HEADERS)
             .cloned();
-        let client = Client::local();
-        let mut response = match *request.method() {
-            Method::POST => self.post(client, request).await,
-            Method::GET => self.get(&client, request.headers()),
-            Method::DELETE => self.delete(&client, request.headers()),
-            Method::OPTIONS if origin.is_some() => reply::preflight(asked_headers),
-            _ => reply::not_allowed(),
+        let mut response = match inner.gate.open_document(&request) {
+            Some(document) => document,
+            // A browser asks without the headers that it will send.
+            None if origin.is_some() && request.method() == Method::OPTIONS => {
+                reply::preflight(asked_headers)
+            }
+            None => self.admitted(request).await,
         };
         if let Some(origin) = origin {
             reply::allow_origin(response.headers_mut(), origin);
         }
         response
+    }
+
+    /// Answers a request, once it is known whose it is.
+    async fn admitted<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let client = match self.0.gate.admit(request.headers()).await {
+            Ok(client) => client,
+            Err(refused) => return refused,
+        };
+        match *request.method() {
+            Method::POST => self.post(client, request).await,
+            Method::GET => self.get(&client, request.headers()),
+            Method::DELETE => self.delete(&client, request.headers()),
+            _ => reply::not_allowed(),
+        }
     }
 
     /// Ends every session and what runs for it.

@@ -91,7 +91,7 @@ pub(super) fn preflight(asked_headers: Option<HeaderValue>) -> Response<Body> {
 pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::VARY, HeaderValue::from_static("Origin"));
-    let exposed = HeaderValue::from_static("Mcp-Session-Id");
+    let exposed = HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate");
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
 }
 

@@ -4,7 +4,8 @@
 
 use std::pin::pin;
 
-use seawall::{Arguments, Flow, Host, Progress};
+use seawall::host::HostCall;
+use seawall::{Arguments, Host, Progress};
 use seawall_proto::Json;
 use seawall_proto::framing::Kind;
 use seawall_proto::server::RequestMeta;
@@ -13,16 +14,16 @@ use tokio::sync::watch;
 
 use super::failure::{Failed, invalid, unknown_tool};
 use super::offered::Offered;
-use crate::service::Exchange;
+use crate::service::{Exchange, Request};
 
 /// Answers `tools/call`, by what is offered at this moment.
 pub(crate) async fn call(
     host: &Host,
     offered: &Offered,
-    params: Option<&Json>,
-    meta: &RequestMeta,
+    request: &Request,
     exchange: &Exchange,
 ) -> Result<Json, Failed> {
+    let (params, meta) = (request.params.as_ref(), &request.meta);
     let name = params.and_then(|params| params.member("name"));
     let name = name.as_ref().and_then(Json::string);
     let name = name.ok_or_else(|| invalid("tools/call has no name"))?;
@@ -32,9 +33,10 @@ pub(crate) async fn call(
         Some(_) => return Err(invalid("the arguments are not an object").into()),
     };
     let flow = offered.flow(&name).ok_or_else(unknown_tool)?;
+    let call = request.client.call(host, flow, arguments);
     let result = match &meta.progress_token {
-        None => host.call(flow.name(), arguments).await,
-        Some(token) => telling(host, flow, arguments, token, exchange).await,
+        None => call.await,
+        Some(token) => telling(call, token, exchange).await,
     };
     let result = result.map_err(Failed::Host)?;
     Ok(for_era(result.raw(), meta))
@@ -42,19 +44,15 @@ pub(crate) async fn call(
 
 /// A call whose progress the client is told, under its own token.
 async fn telling(
-    host: &Host,
-    flow: &Flow,
-    arguments: Arguments,
+    call: HostCall,
     token: &Json,
     exchange: &Exchange,
 ) -> Result<seawall::ToolResult, seawall::Error> {
     // The newest only: a client that reads slowly misses what is outdated.
     let (teller, mut told) = watch::channel(None);
-    let call = host
-        .call(flow.name(), arguments)
-        .on_progress(move |progress| {
-            teller.send_replace(Some(progress));
-        });
+    let call = call.on_progress(move |progress| {
+        teller.send_replace(Some(progress));
+    });
     let mut call = pin!(call);
     loop {
         let ended = tokio::select! {

@@ -37,6 +37,8 @@ impl Failed {
     pub(crate) fn into_error(self, remote: RemoteErrors) -> ErrorObject {
         match self {
             Self::Refused(error) => error,
+            // The grant narrowed since the client saw the tool: it sees it no longer.
+            Self::Host(error) if error.code() == ErrorCode::CapabilityRefused => unknown_tool(),
             Self::Host(error) => refused(&error, remote),
         }
     }

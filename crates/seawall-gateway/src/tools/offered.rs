@@ -1,6 +1,7 @@
 //! What is offered at one moment: every published tool under its name, in pages.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use seawall::Flow;
 use seawall::host::Snapshot;
@@ -10,6 +11,7 @@ use seawall_proto::mcp::catalog::HeaderParams;
 
 use super::entry::entry_of;
 use super::failure::{internal, invalid};
+use crate::clients::Client;
 use crate::names::Names;
 
 /// A page of the list has at most so many bytes, unless it is one tool: less than what hosts take by default, and more than
@@ -29,7 +31,7 @@ pub struct Meeting {
 /// The tools of one snapshot. Never changes.
 #[derive(Debug, Default)]
 pub(crate) struct Offered {
-    tools: Vec<Tool>,
+    tools: Vec<Arc<Tool>>,
     by_name: HashMap<String, usize>,
     meetings: Vec<Meeting>,
 }
@@ -64,21 +66,41 @@ impl Offered {
             .collect();
         meetings.sort_by(|one, other| one.name.cmp(&other.name));
         let alone = |name: &str| having.get(name).is_some_and(|servers| servers.len() == 1);
-        let tools: Vec<Tool> = named
+        let tools: Vec<Arc<Tool>> = named
             .iter()
             .filter(|(name, _)| alone(name))
-            .map(|(name, flow)| Tool {
-                name: name.clone(),
-                flow: (*flow).clone(),
-                entry: entry_of(flow.entry(), name),
+            .map(|(name, flow)| {
+                Arc::new(Tool {
+                    name: name.clone(),
+                    flow: (*flow).clone(),
+                    entry: entry_of(flow.entry(), name),
+                })
             })
             .collect();
+        Self::listing(tools, meetings)
+    }
+
+    fn listing(tools: Vec<Arc<Tool>>, meetings: Vec<Meeting>) -> Self {
         let places = tools.iter().enumerate();
         Self {
             by_name: places.map(|(at, tool)| (tool.name.clone(), at)).collect(),
             tools,
             meetings,
         }
+    }
+
+    /// What of it is offered to this client.
+    pub(crate) fn to(&self, client: &Client) -> Self {
+        let tools = self.tools.iter().filter(|tool| client.may_call(&tool.flow));
+        Self::listing(tools.cloned().collect(), Vec::new())
+    }
+
+    /// Whether clients are shown the same.
+    #[expect(dead_code, reason = "for whoever tells clients of changes")]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (own, others) = (self.tools.iter(), other.tools.iter());
+        let shown = |tool: &Arc<Tool>| (tool.name.clone(), tool.entry.clone());
+        own.map(shown).eq(others.map(shown))
     }
 
     pub(crate) fn meetings(&self) -> &[Meeting] {

@@ -17,7 +17,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seawall::config::Reconnect;
+use seawall::config::{Checked, GatewayConfig, Reconnect};
 use seawall::host::{Applied, EventKind, Events, Heard, StartError, Started};
 use seawall::{Host, HostError};
 use tokio::runtime::{Builder, Runtime};
@@ -57,7 +57,9 @@ pub(super) fn keep(
 ) -> Result<Status, Failure> {
     let mut source = Source::new(settings.lookup.clone(), settings.asker);
     let mut watch = Watch::default();
-    let servers = ServerSet::of(read(&mut source, &mut watch), settings, printer)?;
+    let checked = read(&mut source, &mut watch);
+    let gateway = checked.gateway.clone();
+    let servers = ServerSet::of(checked, settings, printer)?;
     if servers.is_empty() {
         hint_no_servers(printer);
     }
@@ -68,6 +70,7 @@ pub(super) fn keep(
         source,
         watch,
         wanted,
+        gateway,
     };
     let ended = begin(begun, settings, printer, &runtime);
     // Whatever was not ended is killed here.
@@ -82,6 +85,8 @@ struct Begun<'a> {
     source: Source,
     watch: Watch,
     wanted: Option<Wanted>,
+    /// What the configuration says of clients.
+    gateway: GatewayConfig,
 }
 
 fn begin(
@@ -96,7 +101,7 @@ fn begin(
         let alerts = alerts::resolve(begun.args.alert_log.as_deref())?;
         let host = build(begun.servers, &alerts, printer)?;
         let front = match begun.wanted {
-            Some(wanted) => Some(Front::open(wanted, &host, printer).await?),
+            Some(wanted) => Some(Front::open(wanted, &begun.gateway, &host, printer).await?),
             None => None,
         };
         let board = match &front {
@@ -124,6 +129,7 @@ fn begin(
             host,
             source: begun.source,
             watch: begun.watch,
+            gateway: begun.gateway,
             hangup,
             feed,
             board,
@@ -160,7 +166,7 @@ fn build(servers: ServerSet, alerts: &Alerts, printer: &Printer) -> Result<Host,
 }
 
 /// Reads the configuration, and how its files stood at the latest before that.
-fn read(source: &mut Source, watch: &mut Watch) -> seawall::config::Checked {
+fn read(source: &mut Source, watch: &mut Watch) -> Checked {
     let before = source.stamps();
     let checked = source.read();
     watch.read(source.stamps().overlaid(&before));
@@ -179,6 +185,8 @@ struct Run<'r> {
     /// Lines, unless the table is there instead: on stdout, or beside a gateway on stderr.
     feed: Option<Feed>,
     board: Option<Board>,
+    /// What the configuration said of clients at the start, or when it was last told to have changed.
+    gateway: GatewayConfig,
     /// Where clients are served, if they are.
     front: Option<Front>,
     times: Times,
@@ -337,6 +345,7 @@ impl Run<'_> {
     /// Reads the configuration again; what is to be done by it, if it is good.
     fn reload(&mut self) -> Option<Work> {
         let checked = read(&mut self.source, &mut self.watch);
+        self.compare(&checked);
         let problems: Vec<String> = checked.problems.iter().map(ToString::to_string).collect();
         let servers = ServerSet::of(checked, self.settings, self.printer)
             .and_then(|servers| Ok(servers.select(&[])?));
@@ -356,6 +365,16 @@ impl Run<'_> {
                 self.say(&Line::refused(problems));
                 None
             }
+        }
+    }
+
+    /// Tells if what a gateway reads at its start alone is another now.
+    fn compare(&mut self, checked: &Checked) {
+        if self.front.is_some() && checked.problems.is_empty() && checked.gateway != self.gateway {
+            self.gateway = checked.gateway.clone();
+            self.printer.warning(
+                "the configuration's section \"gateway\" changed; it is read at the start, so start again for it to count",
+            );
         }
     }
 

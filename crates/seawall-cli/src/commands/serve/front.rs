@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seawall::Host;
+use seawall::config::GatewayConfig;
 use seawall_gateway::clients::Client;
-use seawall_gateway::http::{Access, Endpoint, HttpLimits, listen};
+use seawall_gateway::http::{Endpoint, HttpLimits, listen};
 use seawall_gateway::names::Names;
 use seawall_gateway::stdio::{self, StdioLimits};
-use seawall_gateway::{Gateway, Meeting, Options, RemoteErrors};
+use seawall_gateway::{Gateway, Meeting};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::Wanted;
 use super::input::Input;
-use crate::args::{NamesArg, RemoteErrorsArg};
+use super::{Wanted, terms};
 use crate::failure::{Failure, UsageError};
 use crate::printer::Printer;
 
@@ -32,7 +32,7 @@ pub(crate) struct Front {
     /// `None` once it has ended.
     serving: Option<Pin<Box<dyn Future<Output = ()>>>>,
     stop: oneshot::Sender<()>,
-    names: NamesArg,
+    names: Names,
     is_stdio: bool,
     /// Names that were told to be left out.
     told: BTreeSet<String>,
@@ -42,34 +42,39 @@ impl Front {
     /// Opens it, in front of a host that is not started yet.
     pub(crate) async fn open(
         wanted: Wanted,
+        config: &GatewayConfig,
         host: &Host,
         printer: &mut Printer,
     ) -> Result<Self, Failure> {
-        let mut options = Options::default();
-        options.names = match wanted.names {
-            NamesArg::Scoped => Names::Scoped,
-            NamesArg::Plain => Names::Plain,
-        };
-        options.remote_errors = match wanted.remote_errors {
-            RemoteErrorsArg::Redacted => RemoteErrors::Redacted,
-            RemoteErrorsArg::Withheld => RemoteErrors::Withheld,
-        };
+        let options = terms::options(&wanted, config);
+        let names = options.names;
         let gateway = Arc::new(Gateway::new(host.clone(), options));
         let (stop, stopped) = oneshot::channel();
         let serving: Pin<Box<dyn Future<Output = ()>>> = match wanted.http {
-            None => Box::pin(over_stdio(Arc::clone(&gateway), stopped)),
+            None => {
+                let client = terms::client(wanted.client.as_deref(), config)?;
+                Box::pin(over_stdio(Arc::clone(&gateway), client, stopped))
+            }
             Some(address) => {
+                let guard = terms::guard(config)?;
+                let access = terms::access(address, guard.as_deref(), config)?;
+                terms::warn(address, guard.as_deref(), config, printer);
                 let listener = bind(address).await?;
                 let address = listener.local_addr().map_err(Failure::Runtime)?;
                 printer.talk(&format!("serving at http://{address}/mcp"));
-                Box::pin(over_http(Arc::clone(&gateway), listener, stopped))
+                let limits = HttpLimits::default();
+                let mut endpoint = Endpoint::new(Arc::clone(&gateway), access, limits);
+                if let Some(guard) = guard {
+                    endpoint = endpoint.guarded(guard);
+                }
+                Box::pin(over_http(Arc::clone(&gateway), endpoint, listener, stopped))
             }
         };
         Ok(Self {
             gateway,
             serving: Some(serving),
             stop,
-            names: wanted.names,
+            names,
             is_stdio: wanted.http.is_none(),
             told: BTreeSet::new(),
         })
@@ -97,7 +102,7 @@ impl Front {
     /// Tools have the same plain name.
     pub(crate) fn started(&mut self, printer: &mut Printer) -> Result<(), UsageError> {
         let first = self.gateway.meetings().into_iter().next();
-        if let (NamesArg::Plain, Some(Meeting { name, servers, .. })) = (self.names, first) {
+        if let (Names::Plain, Some(Meeting { name, servers, .. })) = (self.names, first) {
             return Err(UsageError::NamesMeet { name, servers });
         }
         self.look(printer);
@@ -138,7 +143,7 @@ impl Front {
     }
 }
 
-async fn over_stdio(gateway: Arc<Gateway>, stop: oneshot::Receiver<()>) {
+async fn over_stdio(gateway: Arc<Gateway>, client: Arc<Client>, stop: oneshot::Receiver<()>) {
     let input = Input {
         input: tokio::io::stdin(),
         stop,
@@ -146,7 +151,7 @@ async fn over_stdio(gateway: Arc<Gateway>, stop: oneshot::Receiver<()>) {
     let limits = StdioLimits::default();
     let serving = stdio::serve(
         Arc::clone(&gateway),
-        Client::local(),
+        client,
         input,
         tokio::io::stdout(),
         limits,
@@ -157,9 +162,13 @@ async fn over_stdio(gateway: Arc<Gateway>, stop: oneshot::Receiver<()>) {
     }
 }
 
-async fn over_http(gateway: Arc<Gateway>, listener: TcpListener, stop: oneshot::Receiver<()>) {
+async fn over_http(
+    gateway: Arc<Gateway>,
+    endpoint: Endpoint<Gateway>,
+    listener: TcpListener,
+    stop: oneshot::Receiver<()>,
+) {
     let limits = HttpLimits::default();
-    let endpoint = Endpoint::new(Arc::clone(&gateway), Access::loopback(), limits.clone());
     let handler = {
         let endpoint = endpoint.clone();
         move |request| {
@@ -180,9 +189,6 @@ async fn over_http(gateway: Arc<Gateway>, listener: TcpListener, stop: oneshot::
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
-    if !address.ip().to_canonical().is_loopback() {
-        return Err(UsageError::ServeAddress { address }.into());
-    }
     TcpListener::bind(address)
         .await
         .map_err(|source| UsageError::ServeBind { address, source }.into())

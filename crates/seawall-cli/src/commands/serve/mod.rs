@@ -4,6 +4,7 @@
 
 mod front;
 mod input;
+mod terms;
 
 use std::net::SocketAddr;
 
@@ -17,12 +18,15 @@ use crate::settings::Settings;
 pub(super) use front::Front;
 
 /// How clients come to the gateway.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Wanted {
     /// Where it listens; without one, over stdio.
     pub(super) http: Option<SocketAddr>,
-    pub(super) names: NamesArg,
-    pub(super) remote_errors: RemoteErrorsArg,
+    /// What the flags say; else the configuration does.
+    pub(super) names: Option<NamesArg>,
+    pub(super) remote_errors: Option<RemoteErrorsArg>,
+    /// Who the client over stdio is.
+    pub(super) client: Option<String>,
 }
 
 pub(crate) fn run(
@@ -34,6 +38,7 @@ pub(crate) fn run(
         http: args.http,
         names: args.names,
         remote_errors: args.remote_errors,
+        client: args.client.clone(),
     };
     let mut settings = settings.clone();
     if args.http.is_none() {

@@ -14,6 +14,9 @@ use crate::tests::{Obedient, RESULT};
 
 mod access;
 mod bounds;
+mod connections;
+#[cfg(feature = "host")]
+mod guarded;
 mod modern;
 mod sessions;
 mod sockets;
@@ -34,6 +37,13 @@ impl Front {
         let service = Arc::new(Obedient::default());
         let endpoint = Endpoint::new(Arc::clone(&service), Access::loopback(), limits);
         Self { service, endpoint }
+    }
+
+    async fn at(&self, method: &str, path: &str) -> Response<Body> {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.header("host", "127.0.0.1:8700");
+        let body = Full::new(Bytes::new());
+        self.endpoint.handle(request.body(body).unwrap()).await
     }
 
     async fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Response<Body> {
@@ -61,10 +71,19 @@ impl Front {
 
     /// A session; its id.
     async fn session(&self, revision: &str) -> String {
+        self.session_of(revision, None).await
+    }
+
+    /// The same, of a client that proves who it is.
+    async fn session_of(&self, revision: &str, said: Option<&str>) -> String {
+        let proof: Vec<(&str, &str)> = said
+            .map(|said| ("authorization", said))
+            .into_iter()
+            .collect();
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
         );
-        let response = self.post(&[], &body).await;
+        let response = self.post(&proof, &body).await;
         assert_eq!(response.status(), StatusCode::OK);
         let id = response.headers()["mcp-session-id"]
             .to_str()
@@ -73,7 +92,8 @@ impl Front {
         let said = json_of(response).await;
         assert_eq!(said["result"]["protocolVersion"], revision);
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        let response = self.in_session(&id, initialized).await;
+        let headers = [&proof[..], &[("mcp-session-id", id.as_str())]].concat();
+        let response = self.post(&headers, initialized).await;
         assert_eq!(response.status(), StatusCode::ACCEPTED);
         id
     }
