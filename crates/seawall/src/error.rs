@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusal};
 use seawall_proto::limits::MAX_SUBSCRIPTIONS;
-use seawall_proto::{ErrorCode, Outcome};
+use seawall_proto::{ErrorCode, Json, Outcome};
 
 use crate::events::Hidden;
 use crate::flows::ProjectError;
@@ -22,6 +22,7 @@ pub struct Error {
     server: Arc<str>,
     kind: Arc<ErrorKind>,
     told: Option<Arc<Hidden>>,
+    data: Option<Json>,
 }
 
 /// What failed.
@@ -86,12 +87,14 @@ impl Error {
             server: Arc::clone(server),
             kind: Arc::new(kind),
             told: None,
+            data: None,
         }
     }
 
     /// With what the server said of it.
-    pub(crate) fn telling(mut self, told: Hidden) -> Self {
+    pub(crate) fn telling(mut self, told: Hidden, data: Option<Json>) -> Self {
         self.told = Some(Arc::new(told));
+        self.data = data;
         self
     }
 
@@ -106,6 +109,12 @@ impl Error {
     #[must_use]
     pub fn has_no_rounds(&self) -> bool {
         matches!(*self.kind, ErrorKind::Call(CallError::NoRounds))
+    }
+
+    /// What the server said beside its message, its error's `data`: redacted, of 16 KiB at most, and remote text all the same.
+    #[must_use]
+    pub fn remote_data(&self) -> Option<&Json> {
+        self.data.as_ref()
     }
 
     /// The server's id.

@@ -363,7 +363,7 @@ impl Connection {
             }
             Err(error) => {
                 let code = error.code;
-                let told = RemoteText::new(&error.message);
+                let told = RemoteText::of(&error);
                 let failed = match subject {
                     Subject::Tool => CallError::Refused {
                         code,

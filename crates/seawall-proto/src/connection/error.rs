@@ -4,23 +4,37 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{CloseReason, ExchangeFault, Obstacle};
+use crate::json::Json;
+use crate::jsonrpc::ErrorObject;
 use crate::limits::MAX_JSON_DEPTH;
 use crate::mcp::{InputMethod, ResultFault};
 use crate::outcome::{ErrorCode, Outcome};
 
-/// A peer's text, as it came: neither redacted nor cut, and no part of any text of ours. Debug hides it.
+/// What a peer said of an error, as it came: neither redacted nor cut, and no part of any text of ours. Debug hides it.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct RemoteText(Arc<str>);
+pub struct RemoteText {
+    text: Arc<str>,
+    data: Option<Json>,
+}
 
 impl RemoteText {
-    pub(super) fn new(text: &str) -> Self {
-        Self(text.into())
+    pub(super) fn of(error: &ErrorObject) -> Self {
+        Self {
+            text: error.message.as_str().into(),
+            data: error.data.clone(),
+        }
     }
 
-    /// The text.
+    /// Its message.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// Its `data`.
+    #[must_use]
+    pub fn data(&self) -> Option<&Json> {
+        self.data.as_ref()
     }
 }
 

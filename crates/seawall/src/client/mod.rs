@@ -247,13 +247,16 @@ impl Client {
         else {
             return self.error(ErrorKind::Call(error));
         };
-        let shown = {
+        let (shown, data) = {
             let secrets = &self.handle.secrets;
             let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
-            crate::events::shown_message(told.reveal(), secrets.redactor())
+            let redactor = secrets.redactor();
+            let data = told.data();
+            let data = data.and_then(|data| crate::events::shown_data(data, redactor));
+            (crate::events::shown_message(told.reveal(), redactor), data)
         };
         self.error(ErrorKind::Call(error.without_text()))
-            .telling(shown)
+            .telling(shown, data)
     }
 
     /// The validator of a flow's output, if the tool declares a schema.

@@ -23,6 +23,8 @@ use crate::redact::Redactor;
 
 /// At most this many characters of an error's message reach diagnostics, after redaction.
 const MAX_MESSAGE_CHARS: usize = 2_000;
+/// The `data` of an error that is longer is passed over: it is never cut.
+const MAX_DATA_BYTES: usize = 16 * 1_024;
 
 /// Takes the diagnostics of the connections it is installed on.
 pub trait Observer: Send + Sync {
@@ -189,6 +191,15 @@ impl Diagnostic {
 #[must_use]
 pub(crate) fn shown_message(text: &str, redactor: &Redactor) -> Hidden {
     Hidden::new(cut(&redactor.redact(text), MAX_MESSAGE_CHARS))
+}
+
+/// What a server says of an error beside its text, redacted; `None` if it is long, or no JSON any more.
+#[must_use]
+pub(crate) fn shown_data(data: &Json, redactor: &Redactor) -> Option<Json> {
+    if data.len() > MAX_DATA_BYTES {
+        return None;
+    }
+    Json::check(redactor.redact(data.as_str()).into_owned()).ok()
 }
 
 /// The first so many characters of a text that was redacted.

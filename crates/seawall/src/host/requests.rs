@@ -9,12 +9,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use seawall_proto::connection::{Progress, Session};
-use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::{Json, Outcome};
 
 use super::{Host, ServerState};
 use crate::client::{Client, Pages, Request};
 use crate::error::{Error, ErrorKind};
+use crate::events::LogLevel;
+use crate::inputs::Relay;
 
 /// A server that is connected.
 #[derive(Debug, Clone)]
@@ -41,10 +42,13 @@ pub struct LiveSession {
 #[must_use = "a request does nothing until it is awaited"]
 pub struct HostRequest {
     server: Arc<str>,
-    timeout: Option<Duration>,
-    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+    /// What is said of it, once it begins.
+    with: Vec<With>,
     stage: Stage,
 }
+
+/// Something that is said of a request.
+type With = Box<dyn FnOnce(Request) -> Request + Send>;
 
 enum Stage {
     /// Nothing was done yet.
@@ -107,8 +111,7 @@ impl Host {
     ) -> HostRequest {
         HostRequest {
             server: server.into(),
-            timeout: None,
-            on_progress: None,
+            with: Vec::new(),
             stage: Stage::Asked {
                 host: self.clone(),
                 method: method.into(),
@@ -189,14 +192,37 @@ impl Host {
 
 impl HostRequest {
     /// See [`Request::timeout`].
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout.min(Duration::from_millis(MAX_TIMEOUT_MS)));
-        self
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(move |request| request.timeout(timeout))
     }
 
     /// See [`Request::on_progress`].
-    pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
+    pub fn on_progress(self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.with(move |request| request.on_progress(tell))
+    }
+
+    /// See [`Request::relay`].
+    pub fn relay(self, relay: Arc<dyn Relay>) -> Self {
+        self.with(move |request| request.relay(relay))
+    }
+
+    /// See [`Request::meta`].
+    pub fn meta(self, meta: Json) -> Self {
+        self.with(move |request| request.meta(meta))
+    }
+
+    /// See [`Request::log_level`].
+    pub fn log_level(self, level: LogLevel) -> Self {
+        self.with(move |request| request.log_level(level))
+    }
+
+    /// See [`Request::one_leg`].
+    pub fn one_leg(self, responses: Option<Json>, state: Option<Json>) -> Self {
+        self.with(move |request| request.one_leg(responses, state))
+    }
+
+    fn with(mut self, said: impl FnOnce(Request) -> Request + Send + 'static) -> Self {
+        self.with.push(Box::new(said));
         self
     }
 
@@ -206,14 +232,11 @@ impl HostRequest {
         method: String,
         params: Option<Json>,
     ) -> Result<Request, Error> {
-        let mut request = host.live(&self.server)?.request(method, params);
-        if let Some(timeout) = self.timeout {
-            request = request.timeout(timeout);
-        }
-        if let Some(tell) = self.on_progress.take() {
-            request = request.on_progress(tell);
-        }
-        Ok(request)
+        let request = host.live(&self.server)?.request(method, params);
+        let with = std::mem::take(&mut self.with);
+        Ok(with
+            .into_iter()
+            .fold(request, |request, said| said(request)))
     }
 }
 

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use seawall::config::Protocol;
 use seawall::host::{EventKind, Heard};
-use seawall::{ErrorCode, Host, Json, Outcome, ServerConfig};
-use seawall_testkit::{Script, Serve, everything_path};
+use seawall::{Arguments, ErrorCode, Host, Json, Outcome, ServerConfig};
+use seawall_testkit::{CallRule, Script, Serve, everything_path};
 use tokio::time::timeout;
+
+use super::{MARKER, verdict};
 
 const LONG: Duration = Duration::from_secs(20);
 const WATCHED: &str = "test://watched-resource";
@@ -132,4 +134,32 @@ async fn change_of(events: &mut seawall::host::Events) -> bool {
         }
     }
     false
+}
+
+/// R1, O1: the `data` of a server's error is there for who asks, with secrets taken out, and too long a one is not; none of it
+/// is in the error's own text.
+#[tokio::test]
+async fn data_of_an_error_is_redacted() {
+    let data = format!(r#"{{"n":1.00,"of":"{MARKER}","key":"hunter2-hunter2"}}"#);
+    let error = format!(r#"{{"code":-32042,"message":"m","data":{data}}}"#);
+    let long = format!(r#"{{"code":7,"message":"m","data":"{}"}}"#, "x".repeat(20_000));
+    let serve = Serve::new()
+        .tools(["short", "long"])
+        .calls_of("short", CallRule::Error(error))
+        .calls_of("long", CallRule::Error(long));
+    let server = Script::new().serve(serve).server();
+    let entry = ServerConfig::stdio("test", server.program_str())
+        .args(server.args.iter().cloned())
+        .env("API_KEY", "hunter2-hunter2");
+    let host = Host::builder().build();
+    let config = entry.build().expect("a valid entry");
+    host.connect(config).await.expect("connects");
+    let refused = host.call("mcp/test/short", Arguments::none()).await;
+    let refused = refused.expect_err("refused");
+    verdict(&refused);
+    let told = refused.remote_data().expect("data").as_str();
+    assert!(told.starts_with(&format!(r#"{{"n":1.00,"of":"{MARKER}","key":""#)));
+    assert!(!told.contains("hunter2"), "{told}");
+    let refused = host.call("mcp/test/long", Arguments::none()).await;
+    assert_eq!(refused.expect_err("refused").remote_data(), None);
 }
