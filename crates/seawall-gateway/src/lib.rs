@@ -17,7 +17,11 @@ pub mod http;
 #[cfg(feature = "host")]
 pub mod names;
 #[cfg(feature = "host")]
+mod observe;
+#[cfg(feature = "host")]
 mod offers;
+#[cfg(feature = "host")]
+mod page;
 mod service;
 pub mod stdio;
 #[cfg(feature = "host")]
@@ -27,6 +31,8 @@ mod tools;
 pub use gateway::{Gateway, Options};
 #[cfg(feature = "host")]
 pub use offers::Notice;
+#[cfg(feature = "host")]
+pub use page::Site;
 pub use service::{Answer, AskError, Exchange, Request, Service, Session, SessionId};
 #[cfg(feature = "host")]
 pub use tools::{Meeting, RemoteErrors};

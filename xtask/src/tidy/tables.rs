@@ -61,14 +61,16 @@ const GATEWAY: Layers = Layers {
         ("clients", &[]),
         (
             "gateway",
-            &["clients", "names", "offers", "service", "tools"],
+            &["clients", "names", "observe", "offers", "service", "tools"],
         ),
         ("http", &["clients", "service"]),
         ("names", &[]),
+        ("observe", &[]),
         ("offers", &["clients", "names", "service", "tools"]),
+        ("page", &["gateway", "http", "observe"]),
         ("service", &["clients"]),
         ("stdio", &["clients", "service"]),
-        ("tools", &["clients", "names", "service"]),
+        ("tools", &["clients", "names", "observe", "service"]),
     ],
 };
 

@@ -63,6 +63,11 @@ impl Told {
         sessions.insert(session.id(), session.clone());
     }
 
+    /// The sessions that are.
+    pub(super) fn count(&self) -> usize {
+        self.all().len()
+    }
+
     fn all(&self) -> Vec<Session> {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|_, session| !session.is_closed());

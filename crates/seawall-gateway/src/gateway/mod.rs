@@ -4,6 +4,7 @@
 //! **Invariant:** no lock is held across an await; whatever waits for a client ends with that client's request.
 
 mod changes;
+mod state;
 #[cfg(test)]
 mod tests;
 mod views;
@@ -11,7 +12,7 @@ mod views;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use seawall::Host;
 use seawall_proto::Json;
@@ -24,10 +25,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::clients::Client;
 use crate::names::Names;
+use crate::observe::{Observe, Observed};
 use crate::offers::{Kind, Notice, Offers};
 use crate::service::{Answer, Exchange, Request, Service, Session};
-use crate::tools::{self, Meeting, Offered, RemoteErrors};
+use crate::tools::{self, Failed, Meeting, Offered, RemoteErrors};
 use changes::{Change, Told};
+pub(crate) use state::Readiness;
 use views::Views;
 
 /// How long a list or a call waits for the servers' first connects. Fixed: clients give up soon after.
@@ -85,6 +88,8 @@ pub struct Gateway {
     changes: broadcast::Sender<Change>,
     /// Subscriptions that there were.
     listened: AtomicU64,
+    observe: Arc<Observe>,
+    begun: SystemTime,
 }
 
 impl Gateway {
@@ -112,6 +117,8 @@ impl Gateway {
             listeners: Semaphore::new(MAX_LISTENERS),
             views: Views::default(),
             told: Told::default(),
+            observe: Arc::default(),
+            begun: SystemTime::now(),
             options,
         }
     }
@@ -182,6 +189,17 @@ impl Gateway {
         let begun = stage.wait_for(|stage| *stage != Stage::Starting);
         // Past it the list is what it is; the client is told when it changes.
         let _ = timeout(FIRST_CONNECTS, begun).await;
+    }
+
+    async fn call(
+        &self,
+        request: &Request,
+        exchange: &Exchange,
+        observed: &mut Observed,
+    ) -> Result<Json, Failed> {
+        let _permit = self.begin_call().map_err(tools::not_taken)?;
+        let offered = self.offered(&request.client);
+        tools::call(&self.host, &offered, request, exchange, observed).await
     }
 
     /// One page of tools, as the members of a result.
@@ -264,9 +282,9 @@ impl Service for Gateway {
             }
             "tools/call" => {
                 self.begun().await;
-                let _permit = self.begin_call().map_err(tools::not_taken)?;
-                let offered = self.offered(&request.client);
-                let ended = tools::call(&self.host, &offered, &request, &exchange).await;
+                let mut observed = self.observe.begin(request.client.name());
+                let ended = self.call(&request, &exchange, &mut observed).await;
+                observed.ended(ended.as_ref().err().map(Failed::ended));
                 ended.map_err(|failed| failed.into_error(self.options.remote_errors))
             }
             "subscriptions/listen" if !is_legacy => {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 #[cfg(feature = "host")]
 use std::sync::OnceLock;
 
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Request, Response};
 #[cfg(feature = "host")]
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 #[cfg(feature = "host")]
 use seawall_proto::jsonrpc::{ErrorObject, INVALID_REQUEST};
 #[cfg(feature = "host")]
@@ -47,8 +47,16 @@ impl Gate {
         self.admit_by(headers, Proof::Bearer).await
     }
 
+    /// The same for what browsers and scripts come for: a token is also the password of Basic.
+    pub(super) async fn admit_to_page(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Arc<Client>, Response<Body>> {
+        self.admit_by(headers, Proof::BearerOrBasic).await
+    }
+
     /// The same, also by other proof.
-    pub(super) async fn admit_by(
+    async fn admit_by(
         &self,
         headers: &HeaderMap,
         proof: Proof,
@@ -70,6 +78,14 @@ impl Gate {
     /// Whose request it is.
     pub(super) async fn admit(&self, _headers: &HeaderMap) -> Result<Arc<Client>, Response<Body>> {
         Ok(Client::local())
+    }
+
+    /// The same.
+    pub(super) async fn admit_to_page(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Arc<Client>, Response<Body>> {
+        self.admit(headers).await
     }
 }
 

@@ -8,7 +8,7 @@
 //! **Invariant:** nothing of a request is looked at before its `Host` and `Origin` were allowed.
 //! **Invariant:** what a client can size is bounded: bodies, sessions, streams, what waits in them, connections.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +29,7 @@ mod events;
 mod gate;
 mod headers;
 mod listener;
+mod pages;
 mod reply;
 mod sessions;
 mod streams;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use access::Access;
 pub use listener::listen;
+pub use pages::{Page, Pages, Viewer};
 pub use reply::Body;
 
 use gate::Gate;
@@ -101,6 +103,7 @@ struct Inner<S> {
     limits: HttpLimits,
     sessions: Sessions,
     gate: Gate,
+    pages: OnceLock<Arc<dyn Pages>>,
 }
 
 impl<S> Clone for Endpoint<S> {
@@ -127,6 +130,7 @@ impl<S: Service> Endpoint<S> {
             limits,
             sessions: Sessions::default(),
             gate: Gate::default(),
+            pages: OnceLock::new(),
         }))
     }
 
@@ -138,7 +142,15 @@ impl<S: Service> Endpoint<S> {
         self
     }
 
-    /// Answers one HTTP request, whatever its path.
+    /// Serves these pages too, from now on: the endpoint is `/mcp` alone then, and what is neither is not found. Clones
+    /// do so too. An endpoint that has pages keeps them.
+    #[must_use]
+    pub fn beside(self, pages: Arc<dyn Pages>) -> Self {
+        let _ = self.0.pages.set(pages);
+        self
+    }
+
+    /// Answers one HTTP request; whatever its path, unless there are pages [beside](Self::beside) the endpoint.
     ///
     /// # Cancel safety
     /// Dropping it, or the body that it gives, hangs up: a request of 2026-07-28 is dropped with it, one of an earlier
@@ -155,6 +167,12 @@ impl<S: Service> Endpoint<S> {
                 return reply::error(StatusCode::FORBIDDEN, &refusal(&refused));
             }
         };
+        if let Some(pages) = inner.pages.get()
+            && !pages::is_endpoint(request.uri().path())
+        {
+            let pages = Arc::clone(pages);
+            return self.page(&*pages, &request).await;
+        }
         let asked_headers = request
             .headers()
             .get(header::ACCESS_CONTROL_REQUEST_HEADERS)
@@ -171,6 +189,24 @@ impl<S: Service> Endpoint<S> {
             reply::allow_origin(response.headers_mut(), origin);
         }
         response
+    }
+
+    /// Answers a request for anything beside the endpoint. Pages tell of everything, so they are for clients that may see
+    /// everything; what is open says to others whether, and not why.
+    async fn page<B>(&self, pages: &dyn Pages, request: &Request<B>) -> Response<Body> {
+        let gate = &self.0.gate;
+        if let Some(document) = gate.open_document(request) {
+            return document;
+        }
+        let (method, path) = (request.method(), request.uri().path());
+        let admitted = gate.admit_to_page(request.headers()).await;
+        let viewer = match admitted {
+            Ok(client) if !client.is_narrowed() => Viewer::Known,
+            _ if pages.is_open(path) => Viewer::Stranger,
+            Ok(_) => return pages::forbidden(),
+            Err(refused) => return refused,
+        };
+        pages::answer(pages, method, path, viewer)
     }
 
     /// Answers a request, once it is known whose it is.

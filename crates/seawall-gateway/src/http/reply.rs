@@ -23,7 +23,22 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// A status and nothing else.
 pub(super) fn status(status: StatusCode) -> Response<Body> {
-    with(status, Empty::new().boxed_unsync())
+    with(status, empty())
+}
+
+/// No body.
+pub(super) fn empty() -> Body {
+    Empty::new().boxed_unsync()
+}
+
+/// A text of a type.
+pub(super) fn text(status: StatusCode, content_type: &'static str, text: Bytes) -> Response<Body> {
+    let mut response = with(status, Full::new(text).boxed_unsync());
+    let content_type = HeaderValue::from_static(content_type);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
+    response
 }
 
 /// A JSON text.

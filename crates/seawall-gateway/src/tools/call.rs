@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::failure::{Failed, invalid, unknown_tool};
 use super::offered::Offered;
+use crate::observe::{Ended, Observed};
 use crate::service::{Exchange, Request};
 
 /// Answers `tools/call`, by what is offered at this moment.
@@ -22,6 +23,7 @@ pub(crate) async fn call(
     offered: &Offered,
     request: &Request,
     exchange: &Exchange,
+    observed: &mut Observed,
 ) -> Result<Json, Failed> {
     let (params, meta) = (request.params.as_ref(), &request.meta);
     let name = params.and_then(|params| params.member("name"));
@@ -33,12 +35,16 @@ pub(crate) async fn call(
         Some(_) => return Err(invalid("the arguments are not an object").into()),
     };
     let flow = offered.flow(&name).ok_or_else(unknown_tool)?;
+    observed.of(flow);
     let call = request.client.call(host, flow, arguments);
     let result = match &meta.progress_token {
         None => call.await,
         Some(token) => telling(call, token, exchange).await,
     };
     let result = result.map_err(Failed::Host)?;
+    if result.is_error() {
+        observed.says(Ended::ToolError);
+    }
     Ok(for_era(result.raw(), meta))
 }
 

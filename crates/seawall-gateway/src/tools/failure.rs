@@ -9,6 +9,8 @@ use seawall_proto::Json;
 use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
 use serde_json::{Value, json};
 
+use crate::observe::Ended;
+
 /// Codes of JSON-RPC and of MCP itself: said by a server behind the gateway they would be taken for the gateway's own.
 const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
 const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32_768..=-32_100;
@@ -34,6 +36,19 @@ pub(crate) enum Failed {
 }
 
 impl Failed {
+    /// How it is counted.
+    pub(crate) fn ended(&self) -> Ended {
+        match self {
+            Self::Refused(_) => Ended::Refused,
+            Self::Host(error) => match error.outcome() {
+                Outcome::NotSent => Ended::NotSent,
+                Outcome::ErrorResponse => Ended::ErrorResponse,
+                Outcome::Answered => Ended::Answered,
+                _ => Ended::NoResponse,
+            },
+        }
+    }
+
     pub(crate) fn into_error(self, remote: RemoteErrors) -> ErrorObject {
         match self {
             Self::Refused(error) => error,

@@ -161,6 +161,10 @@ impl Client {
         let catalog = &self.offer.catalog;
         let tools = catalog.tools();
         let (stderr_lines, stderr_withheld) = handle.stderr.get();
+        let redactions = {
+            let secrets = handle.secrets.lock();
+            secrets.unwrap_or_else(PoisonError::into_inner).replaced()
+        };
         let mut guard = handle.shared.lock();
         let connection = &guard.state().connection;
         Report {
@@ -180,6 +184,7 @@ impl Client {
             largest_tool_document: tools.iter().map(Tool::document_bytes).max().unwrap_or(0),
             stderr_lines,
             stderr_withheld,
+            redactions,
             buffered_bytes: connection.buffered_bytes(),
             stats: connection.stats().clone(),
             limits: handle.config.limits().clone(),

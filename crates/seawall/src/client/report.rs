@@ -70,6 +70,8 @@ pub struct Report {
     pub stderr_lines: u64,
     /// Of these, lines withheld for their length (S12).
     pub stderr_withheld: u64,
+    /// Secrets taken out of what was recorded of it (R1).
+    pub redactions: u64,
     /// Bytes buffered now (L8).
     pub buffered_bytes: usize,
     /// The counters of the connection.

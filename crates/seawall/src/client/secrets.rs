@@ -41,6 +41,11 @@ impl Secrets {
         }
         &self.current
     }
+
+    /// How often something was taken out so far.
+    pub(super) fn replaced(&self) -> u64 {
+        self.current.replaced()
+    }
 }
 
 #[cfg(test)]

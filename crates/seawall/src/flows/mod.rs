@@ -15,11 +15,13 @@ use seawall_proto::Json;
 use seawall_proto::mcp::{Catalog, Tool};
 
 mod canonical;
+mod class;
 mod digest;
 mod effects;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use class::ToolClass;
 pub use digest::{Digest, InvalidDigest};
 pub use effects::{Effects, Mode, Tier};
 
@@ -44,6 +46,7 @@ struct Declaration {
     output: Option<Json>,
     capabilities: Arc<[Capability]>,
     effects: Effects,
+    class: ToolClass,
     digest: Digest,
     entry: Json,
 }
@@ -78,6 +81,7 @@ impl Flow {
             output: tool.output_schema().cloned(),
             capabilities: Arc::clone(&shared.capabilities),
             effects: shared.effects,
+            class: ToolClass::of(tool.raw()),
             digest,
             entry: tool.raw().clone(),
         }))
@@ -139,7 +143,13 @@ impl Flow {
         self.0.effects
     }
 
-    /// The digest of all of the above (F3). A call made under another digest was made for another declaration.
+    /// What the tool says of itself. Not a part of the declaration.
+    #[must_use]
+    pub fn class(&self) -> ToolClass {
+        self.0.class
+    }
+
+    /// The digest of the declaration (F3). A call made under another digest was made for another declaration.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.0.digest

@@ -241,3 +241,34 @@ proptest! {
         prop_assert_eq!(one[0].digest(), two[0].digest());
     }
 }
+
+/// F2: what a tool says of itself is told, and declared by nothing: a hint that is no boolean is none.
+#[test]
+fn class_is_what_the_annotations_say() {
+    let class = |annotations: &str| {
+        let entry = format!(
+            r#"{{"name":"t","inputSchema":{{"type":"object"}},"annotations":{annotations}}}"#
+        );
+        let found = catalog(&entry);
+        let flow = Flow::of(&found.tools()[0], &"s".into(), "mcp/s", &Grant::default());
+        (flow.class().as_str(), flow.digest())
+    };
+    let classes = [
+        (r#"{"readOnlyHint":true}"#, "read_only"),
+        (
+            r#"{"readOnlyHint":true,"destructiveHint":true}"#,
+            "read_only",
+        ),
+        (
+            r#"{"readOnlyHint":false,"destructiveHint":true}"#,
+            "destructive",
+        ),
+        (r#"{"destructiveHint":false}"#, "other"),
+        (r#"{"readOnlyHint":"true","destructiveHint":1}"#, "other"),
+        ("{}", "other"),
+    ];
+    let digest = class("{}").1;
+    for (annotations, expected) in classes {
+        assert_eq!(class(annotations), (expected, digest), "{annotations}");
+    }
+}

@@ -57,7 +57,7 @@ mod tests;
 
 pub use crate::supervisor::{
     AlertSink, Connected, Down, EndedBy, EventKind, Events, Heard, Held, HostError, HostEvent,
-    KEPT_EVENTS, Listing, Operation, Outlook, ServerState, Snapshot,
+    KEPT_EVENTS, Listing, Operation, Outlook, ServerState, Snapshot, Totals,
 };
 pub use alert::{AlertLog, AlertLogError, MAX_WAITING_ALERTS, Webhook, WebhookError};
 pub use apply::Applied;

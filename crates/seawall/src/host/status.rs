@@ -8,7 +8,7 @@ use crate::client::{Report, Transport};
 use crate::config::{Endpoint, Protocol, ServerConfig};
 use crate::error::Error;
 use crate::redact::shown_url;
-use crate::supervisor::Standing;
+use crate::supervisor::{Standing, Totals};
 
 /// How one server stands, at one moment.
 #[derive(Debug, Clone)]
@@ -36,6 +36,10 @@ pub struct ServerStatus {
     pub connects: u64,
     /// Failures in a row.
     pub failures: u32,
+    /// Whether its entry says that the host is nothing without it. `required`.
+    pub required: bool,
+    /// What all its sessions counted.
+    pub totals: Totals,
     /// Published flows.
     pub flows: usize,
     /// Tools left out because of what their entries break, by their index in the listing, and everything else that the
@@ -86,6 +90,11 @@ fn status(config: &ServerConfig, standing: &Standing) -> ServerStatus {
         generation: session.map(|(generation, _)| *generation),
         connects: standing.connects,
         failures: standing.failures,
+        required: config.is_required(),
+        totals: match &report {
+            Some(report) => standing.past + Totals::of(report),
+            None => standing.past,
+        },
         flows: session.map_or(0, |(_, session)| session.flows().len()),
         report,
     }

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use aho_corasick::BuildError;
 use secrecy::zeroize::Zeroizing;
@@ -39,6 +40,7 @@ pub const MAX_TOKENS: usize = 16;
 #[derive(Clone, Default)]
 pub struct Redactor {
     secrets: Secrets,
+    replaced: Arc<AtomicU64>,
 }
 
 #[derive(Clone, Default)]
@@ -73,15 +75,20 @@ impl Redactor {
         let known = match &self.secrets {
             Secrets::None => return Cow::Borrowed(text),
             Secrets::TooLarge if text.is_empty() => return Cow::Borrowed(text),
-            Secrets::TooLarge => return Cow::Borrowed(MARKER),
+            Secrets::TooLarge => {
+                self.count(1);
+                return Cow::Borrowed(MARKER);
+            }
             Secrets::Known(known) => known,
         };
         let Some(found) = known.find(text.as_bytes()) else {
+            self.count(1);
             return Cow::Borrowed(MARKER);
         };
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
+        self.count(found.len());
         let mut redacted = String::with_capacity(text.len());
         let mut done = 0;
         for (start, end) in found {
@@ -92,6 +99,17 @@ impl Redactor {
         }
         redacted.push_str(text.get(done..).unwrap_or_default());
         Cow::Owned(redacted)
+    }
+
+    /// How often [`MARKER`] was put in place of something, by this redactor and by all others of the same builder.
+    #[must_use]
+    pub fn replaced(&self) -> u64 {
+        self.replaced.load(Relaxed)
+    }
+
+    fn count(&self, found: usize) {
+        self.replaced
+            .fetch_add(u64::try_from(found).unwrap_or(u64::MAX), Relaxed);
     }
 
     /// As [`redact`](Self::redact), for a line that may not be UTF-8: what is not becomes U+FFFD.
@@ -108,13 +126,14 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Collects the secrets of a [`Redactor`].
+/// Collects the secrets of a [`Redactor`]. Redactors built of clones count together.
 #[derive(Clone, Default)]
 pub struct RedactorBuilder {
     values: Vec<SecretString>,
     tokens: Vec<SecretString>,
     /// Secrets only where they stand alone: a short value with its name.
     pairs: Vec<SecretString>,
+    replaced: Arc<AtomicU64>,
 }
 
 impl RedactorBuilder {
@@ -183,7 +202,10 @@ impl RedactorBuilder {
         needles.sort_by(|a, b| a.as_str().cmp(b.as_str()));
         needles.dedup_by(|a, b| a.as_str() == b.as_str());
         if needles.is_empty() && self.pairs.is_empty() {
-            return Redactor::default();
+            return Redactor {
+                secrets: Secrets::None,
+                replaced: self.replaced,
+            };
         }
         let anywhere: Vec<&[u8]> = needles.iter().map(|needle| needle.as_bytes()).collect();
         let pairs = self.pairs.iter().map(|pair| pair.expose_secret());
@@ -192,7 +214,10 @@ impl RedactorBuilder {
             Ok(known) => Secrets::Known(Arc::new(known)),
             Err(_) => Secrets::TooLarge,
         };
-        Redactor { secrets }
+        Redactor {
+            secrets,
+            replaced: self.replaced,
+        }
     }
 }
 

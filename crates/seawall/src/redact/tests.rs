@@ -218,6 +218,7 @@ fn nothing_known_changes_nothing_and_copies_nothing() {
 fn secrets_too_large_to_look_for_let_nothing_pass() {
     let redactor = Redactor {
         secrets: Secrets::TooLarge,
+        ..Redactor::default()
     };
     assert_eq!(redactor.redact("anything"), MARKER);
 }
@@ -397,4 +398,17 @@ fn secrets_are_found_at_every_place_of_a_stride() {
             }
         }
     }
+}
+
+/// R1: what is taken out is counted, by all redactors of one builder together.
+#[test]
+fn what_is_taken_out_is_counted() {
+    let builder = Redactor::builder().token("secret-token-1");
+    let one = builder.clone().build();
+    let other = builder.clone().secret("another-secret").build();
+    let _ = one.redact("a secret-token-1 b secret-token-1 c");
+    let _ = other.redact("another-secret, and nothing else");
+    let _ = one.redact("nothing");
+    assert_eq!((one.replaced(), other.replaced()), (3, 3));
+    assert_eq!(Redactor::builder().build().replaced(), 0);
 }

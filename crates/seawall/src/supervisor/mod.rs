@@ -21,6 +21,7 @@ mod run;
 mod slot;
 mod status;
 mod tell;
+mod totals;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use command::Connected;
 pub use error::{EndedBy, Held, HostError, Operation};
 pub use published::{Listing, Snapshot};
 pub use status::ServerState;
+pub use totals::Totals;
 
 pub(crate) use bus::Bus;
 pub(crate) use command::Command;

@@ -19,6 +19,7 @@ use super::slot::{
 };
 use super::status::{ServerState, Standing};
 use super::tell::Reply;
+use super::totals::Totals;
 use crate::config::{CatalogMode, Reconnect, ServerConfig};
 use crate::error::Error;
 
@@ -291,6 +292,14 @@ impl Supervisor {
         } = up;
         drop(publication);
         drop(changed);
+        if let Some(client) = session.client() {
+            let ended = Totals::of(&client.report());
+            // Both at once: whoever looks counts no session twice.
+            self.standing.send_modify(|standing| {
+                standing.session = None;
+                standing.past = standing.past + ended;
+            });
+        }
         for answer in refreshes.into_answers() {
             let closing = not_now(Arc::clone(self.id()), ServerState::Closing);
             self.reply(answer, Err(closing));

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::connector::Session;
+use super::totals::Totals;
 use crate::error::Error;
 
 /// How a server stands.
@@ -59,6 +60,8 @@ pub(crate) struct Standing {
     pub(crate) failures: u32,
     /// Sessions that there were.
     pub(crate) connects: u64,
+    /// What those of them counted that have ended.
+    pub(crate) past: Totals,
 }
 
 impl Standing {
@@ -69,6 +72,7 @@ impl Standing {
             last_error: None,
             failures: 0,
             connects: 0,
+            past: Totals::default(),
         }
     }
 }

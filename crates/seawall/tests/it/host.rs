@@ -126,7 +126,8 @@ async fn announced_change_of_a_process_is_published() {
     host.stop(Duration::from_secs(20)).await.expect("stops");
 }
 
-/// H2, S3: a killed server comes back as another process, by the era that was found before.
+/// H2, S3, H7: a killed server comes back as another process, by the era that was found before; what its sessions counted is
+/// told of all of them.
 #[tokio::test]
 async fn killed_server_comes_back_by_the_era_that_it_had() {
     let host = Host::builder().reconnect_default(Reconnect::On).build();
@@ -143,6 +144,9 @@ async fn killed_server_comes_back_by_the_era_that_it_had() {
     };
     assert_eq!(era(&host), Some(EraSource::FellBack));
     let first = pid(&host, "a").expect("a child");
+    let told = || host.status()[0].totals;
+    let before = told();
+    assert!(before.received_bytes > 0 && before.sent_bytes > 0);
     let killed = std::process::Command::new("kill")
         .args(["-9", &first.to_string()])
         .status();
@@ -153,6 +157,11 @@ async fn killed_server_comes_back_by_the_era_that_it_had() {
     .await;
     assert!(gone(first));
     assert_eq!(era(&host), Some(EraSource::Remembered));
+    let status = host.status();
+    assert_eq!(status[0].connects, 2);
+    let live = &status[0].report.as_ref().expect("it is up").stats;
+    assert!(live.bytes_in > 0);
+    assert!(told().received_bytes >= before.received_bytes + live.bytes_in);
     host.stop(Duration::from_secs(20)).await.expect("stops");
 }
 

@@ -13,7 +13,7 @@ use seawall_gateway::clients::Client;
 use seawall_gateway::http::{Endpoint, HttpLimits, listen};
 use seawall_gateway::names::Names;
 use seawall_gateway::stdio::{self, StdioLimits};
-use seawall_gateway::{Gateway, Meeting};
+use seawall_gateway::{Gateway, Meeting, Site};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -62,8 +62,10 @@ impl Front {
                 let listener = bind(address).await?;
                 let address = listener.local_addr().map_err(Failure::Runtime)?;
                 printer.talk(&format!("serving at http://{address}/mcp"));
+                printer.talk(&format!("status page at http://{address}/"));
                 let limits = HttpLimits::default();
                 let mut endpoint = Endpoint::new(Arc::clone(&gateway), access, limits);
+                endpoint = endpoint.beside(Arc::new(Site::new(Arc::clone(&gateway))));
                 if let Some(guard) = guard {
                     endpoint = endpoint.guarded(guard);
                 }

@@ -5,6 +5,7 @@ mod ending;
 mod http;
 mod listing;
 mod offers;
+mod watching;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
