@@ -10,9 +10,9 @@ use super::install::Places;
 use super::parts::{VENV_PYTHON, rmcp_program};
 
 const NPM_LOCK: &str = "peers/npm/package-lock.json";
-const SERVERS_LOCK: &str = "peers/python/requirements-servers.txt";
-const FASTMCP_LOCK: &str = "peers/python/requirements-fastmcp.txt";
-const RMCP_LOCK: &str = "peers/rmcp-server/Cargo.lock";
+pub(super) const SERVERS_LOCK: &str = "peers/python/requirements-servers.txt";
+pub(super) const FASTMCP_LOCK: &str = "peers/python/requirements-fastmcp.txt";
+pub(super) const RMCP_LOCK: &str = "peers/rmcp-server/Cargo.lock";
 
 /// Where a peer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

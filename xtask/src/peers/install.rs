@@ -14,6 +14,7 @@ use crate::talk;
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) npm: PathBuf,
+    pub(super) clients: PathBuf,
     pub(super) servers: PathBuf,
     pub(super) fastmcp: PathBuf,
     pub(super) rmcp: PathBuf,
@@ -39,6 +40,7 @@ pub(super) fn everything(root: &Path, cache: &Path) -> Result<Places, PeersError
     let peers = root.join("peers");
     std::thread::scope(|scope| {
         let npm = scope.spawn(|| parts::npm(&peers, cache));
+        let clients = scope.spawn(|| parts::clients(&peers, cache));
         let rmcp = scope.spawn(|| parts::rmcp(&peers, cache));
         let servers = parts::python_packages(
             "python-servers",
@@ -60,9 +62,11 @@ pub(super) fn everything(root: &Path, cache: &Path) -> Result<Places, PeersError
         let joined = |thread: std::thread::ScopedJoinHandle<'_, _>, part| {
             thread.join().unwrap_or(Err(PeersError::Stopped { part }))
         };
-        let (npm, rmcp) = (joined(npm, "npm packages"), joined(rmcp, "the rmcp server"));
+        let clients = joined(clients, "clients from npm");
+        let (npm, rmcp) = (joined(npm, "npm packages"), joined(rmcp, "rmcp"));
         Ok(Places {
             npm: npm?,
+            clients: clients?,
             servers: servers?,
             fastmcp: fastmcp?,
             rmcp: rmcp?,

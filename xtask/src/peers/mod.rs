@@ -1,10 +1,11 @@
-//! `cargo xtask peers`: MCP servers that others wrote, pinned, for Seawall's tests to talk to.
+//! `cargo xtask peers`: MCP servers and clients that others wrote, pinned, for Seawall's tests to talk to.
 //!
 //! They are installed below one cache folder outside the tree, each part under a name made of its lock files' hash:
 //! a part that is there is complete, a changed lock is a new part. Nothing is ever changed in place, so two checkouts
 //! share the folder; old parts stay until the folder is removed.
 
 mod catalog;
+mod clients;
 mod install;
 mod parts;
 mod six;
@@ -22,6 +23,9 @@ pub(super) const VARIABLE: &str = "SEAWALL_PEERS";
 
 /// The list of peers as JSON, in the cache folder.
 const LIST: &str = "peers.json";
+
+/// The list of clients.
+const CLIENTS: &str = "clients.json";
 
 /// The list of those with the six tools, over stdio and HTTP.
 const SIX: &str = "six.json";
@@ -113,6 +117,9 @@ pub(super) fn install() -> Result<(PathBuf, Vec<catalog::Peer>), PeersError> {
     let list = cache.join(SIX);
     let six = six::json(&six::peers(&places));
     install::write_whole(&list, six.as_bytes()).map_err(PeersError::file(&list))?;
+    let list = cache.join(CLIENTS);
+    let clients = clients::json(&clients::clients(&root, &places)?);
+    install::write_whole(&list, clients.as_bytes()).map_err(PeersError::file(&list))?;
     Ok((cache, peers))
 }
 

@@ -66,6 +66,12 @@ pub(super) fn npm(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     npm_packages("npm", "npm packages", &SCRIPTS, peers, cache)
 }
 
+/// The clients from npm, and what each of them does.
+pub(super) fn clients(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    const SCRIPTS: [&str; 4] = ["story.mjs", "sdk1.mjs", "sdk2.mjs", "story.py"];
+    npm_packages("clients", "clients from npm", &SCRIPTS, peers, cache)
+}
+
 /// The official conformance suite, and the Node.js that it runs on.
 pub(super) fn conformance(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     npm_packages("conformance", "the conformance suite", &[], peers, cache)
@@ -161,10 +167,16 @@ pub(super) fn python_packages(
     )
 }
 
-/// The server on the official Rust SDK, built here.
+/// The server and the client on the official Rust SDK, built here.
 pub(super) fn rmcp(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     let from = peers.join("rmcp-server");
-    let files = ["Cargo.toml", "Cargo.lock", "src/main.rs", "src/six.rs"];
+    let files = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "src/main.rs",
+        "src/six.rs",
+        "src/client.rs",
+    ];
     let inputs = files
         .iter()
         .map(|name| read(&from.join(name)))
@@ -177,16 +189,17 @@ pub(super) fn rmcp(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
             .args(["build", "--locked", "--quiet", "--target-dir"])
             .arg(&target);
         finish(command.env_remove("CARGO_BUILD_TARGET"), "cargo", CARGO)?;
-        let program = rmcp_program();
-        let built = target.join("debug").join(&program);
-        std::fs::rename(&built, folder.join(&program)).map_err(PeersError::file(&built))?;
+        for program in [rmcp_program(), rmcp_client()] {
+            let built = target.join("debug").join(&program);
+            std::fs::rename(&built, folder.join(&program)).map_err(PeersError::file(&built))?;
+        }
         std::fs::remove_dir_all(&target).map_err(PeersError::file(&target))
     };
     part(
         cache,
         &Part {
             name: "rmcp",
-            title: "the rmcp server",
+            title: "the server and the client on rmcp",
             inputs,
             build: &build,
         },
@@ -196,6 +209,11 @@ pub(super) fn rmcp(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
 /// The file name of the server on rmcp.
 pub(super) fn rmcp_program() -> String {
     format!("rmcp-server{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// The file name of the client on rmcp.
+pub(super) fn rmcp_client() -> String {
+    format!("rmcp-client{}", std::env::consts::EXE_SUFFIX)
 }
 
 /// The scripts in `peers/python`.

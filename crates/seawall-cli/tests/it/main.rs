@@ -8,6 +8,8 @@
 
 mod call;
 mod check;
+#[cfg(unix)]
+mod clients;
 mod demo_server;
 mod doctor;
 mod help;

@@ -40,7 +40,7 @@ fn everything() -> Value {
 }
 
 /// `serve --http`, ended with its value.
-struct Served {
+pub(crate) struct Served {
     child: Child,
     url: String,
     told: Receiver<String>,
@@ -48,8 +48,11 @@ struct Served {
 
 impl Served {
     fn start(config: &Config) -> Self {
-        let mut child = config
-            .command(&["serve", "--http", "127.0.0.1:0"])
+        Self::spawn(config.command(&["serve", "--http", "127.0.0.1:0"]))
+    }
+
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -69,6 +72,10 @@ impl Served {
             }
         };
         Self { child, url, told }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 
     fn address(&self) -> &str {
