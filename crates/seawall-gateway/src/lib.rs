@@ -22,6 +22,8 @@ mod observe;
 mod offers;
 #[cfg(feature = "host")]
 mod page;
+#[cfg(feature = "host")]
+mod relay;
 mod service;
 pub mod stdio;
 #[cfg(feature = "host")]

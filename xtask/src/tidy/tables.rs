@@ -61,16 +61,22 @@ const GATEWAY: Layers = Layers {
         ("clients", &[]),
         (
             "gateway",
-            &["clients", "names", "observe", "offers", "service", "tools"],
+            &[
+                "clients", "names", "observe", "offers", "relay", "service", "tools",
+            ],
         ),
         ("http", &["clients", "service"]),
         ("names", &[]),
         ("observe", &[]),
-        ("offers", &["clients", "names", "service", "tools"]),
+        ("offers", &["clients", "names", "relay", "service", "tools"]),
         ("page", &["gateway", "http", "observe"]),
+        ("relay", &["clients", "service"]),
         ("service", &["clients"]),
         ("stdio", &["clients", "service"]),
-        ("tools", &["clients", "names", "observe", "service"]),
+        (
+            "tools",
+            &["clients", "names", "observe", "relay", "service"],
+        ),
     ],
 };
 

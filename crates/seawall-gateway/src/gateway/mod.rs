@@ -10,6 +10,7 @@ mod tests;
 mod views;
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -25,10 +26,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::clients::Client;
 use crate::names::Names;
-use crate::observe::{Observe, Observed};
+use crate::observe::{Ended, Observe};
 use crate::offers::{Kind, Notice, Offers};
+use crate::relay::Relays;
 use crate::service::{Answer, Exchange, Request, Service, Session};
-use crate::tools::{self, Failed, Meeting, Offered, RemoteErrors};
+use crate::tools::{self, Meeting, Offered, RemoteErrors};
 use changes::{Change, Told};
 pub(crate) use state::Readiness;
 use views::Views;
@@ -90,6 +92,7 @@ pub struct Gateway {
     listened: AtomicU64,
     observe: Arc<Observe>,
     begun: SystemTime,
+    relays: Relays,
 }
 
 impl Gateway {
@@ -104,6 +107,7 @@ impl Gateway {
             "resources": {"listChanged": true, "subscribe": true},
             "prompts": {"listChanged": true},
             "completions": {},
+            "logging": {},
         });
         Self {
             offers: Offers::new(host.clone(), options.names, options.remote_errors),
@@ -119,6 +123,7 @@ impl Gateway {
             told: Told::default(),
             observe: Arc::default(),
             begun: SystemTime::now(),
+            relays: Relays::default(),
             options,
         }
     }
@@ -140,12 +145,14 @@ impl Gateway {
         changes::announce(self).await;
     }
 
-    /// Ends: new calls are refused, subscriptions end, and calls under way may end within `budget`. Whether all did.
+    /// Ends: new calls are refused, subscriptions end, calls that wait for their clients' answers are given up, and those
+    /// under way may end within `budget`. Whether all did.
     ///
     /// # Cancel safety
     /// What was begun stays so.
     pub async fn drain(&self, budget: Duration) -> bool {
         self.stage.send_replace(Stage::Ending);
+        self.relays.end();
         let until = Instant::now() + budget;
         let all = u32::try_from(self.options.max_calls).unwrap_or(u32::MAX);
         timeout_at(until, self.calls.acquire_many(all))
@@ -189,17 +196,6 @@ impl Gateway {
         let begun = stage.wait_for(|stage| *stage != Stage::Starting);
         // Past it the list is what it is; the client is told when it changes.
         let _ = timeout(FIRST_CONNECTS, begun).await;
-    }
-
-    async fn call(
-        &self,
-        request: &Request,
-        exchange: &Exchange,
-        observed: &mut Observed,
-    ) -> Result<Json, Failed> {
-        let _permit = self.begin_call().map_err(tools::not_taken)?;
-        let offered = self.offered(&request.client);
-        tools::call(&self.host, &offered, request, exchange, observed).await
     }
 
     /// One page of tools, as the members of a result.
@@ -253,8 +249,14 @@ impl Gateway {
             Err(why) => return Some(Err(tools::not_taken(why))),
         };
         Some(match (request.method.as_str(), session) {
-            ("resources/read", _) => self.offers.read(request).await,
-            ("prompts/get", _) => self.offers.prompt(request).await,
+            ("resources/read", _) => {
+                let begin = |wiring| self.offers.read(request, wiring);
+                self.relays.carry(request, exchange, begin).await
+            }
+            ("prompts/get", _) => {
+                let begin = |wiring| self.offers.prompt(request, wiring);
+                self.relays.carry(request, exchange, begin).await
+            }
             ("completion/complete", _) => self.offers.completion(request).await,
             ("resources/subscribe", Some(session)) => self.offers.subscribe(request, session).await,
             ("resources/unsubscribe", Some(session)) => self.offers.unsubscribe(request, session),
@@ -282,11 +284,22 @@ impl Service for Gateway {
             }
             "tools/call" => {
                 self.begun().await;
-                let mut observed = self.observe.begin(request.client.name());
-                let ended = self.call(&request, &exchange, &mut observed).await;
-                observed.ended(ended.as_ref().err().map(Failed::ended));
-                ended.map_err(|failed| failed.into_error(self.options.remote_errors))
+                let begin = |wiring| {
+                    let remote = self.options.remote_errors;
+                    let observed = self.observe.begin(request.client.name());
+                    let offered = self.offered(&request.client);
+                    let call =
+                        tools::call(&self.host, &offered, &request, wiring, remote, observed);
+                    ready(call)
+                };
+                let _permit = self.begin_call().map_err(|why| {
+                    let observed = self.observe.begin(request.client.name());
+                    observed.ended(Some(Ended::Refused));
+                    tools::not_taken(why)
+                })?;
+                self.relays.carry(&request, &exchange, begin).await
             }
+            "logging/setLevel" => self.relays.set_level(&request, exchange.session()),
             "subscriptions/listen" if !is_legacy => {
                 changes::listen(&self, &request, &exchange).await
             }

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** dropping it abandons the request, which tells the server so (S8).
 
+use seawall::host::LiveSession;
 use seawall_proto::Json;
 use seawall_proto::framing::Kind as JsonKind;
 use seawall_proto::jsonrpc::ErrorObject;
@@ -12,6 +13,7 @@ use super::failure::{self, Failed};
 use super::follow::Follower;
 use super::kind;
 use crate::clients::Client;
+use crate::relay::{Wiring, Work};
 use crate::service::{Answer, Request, Session};
 use crate::tools::invalid;
 
@@ -20,33 +22,48 @@ const OF_THE_HOP: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
 impl Offers {
     /// `resources/read`.
-    pub(crate) async fn read(&self, request: &Request) -> Answer {
+    pub(crate) async fn read(
+        &self,
+        request: &Request,
+        wiring: Wiring,
+    ) -> Result<Work, ErrorObject> {
         let params = request.params.as_ref();
         let (uri, text) = named(params, "uri", "resources/read has no uri")?;
-        let failed = |failed: Failed| failed.of_resource(self.remote_errors, &uri, &request.meta);
+        let (remote, meta) = (self.remote_errors, request.meta.clone());
         let home = self.home(&request.client, &text).await;
-        let home = home.ok_or_else(|| failed(Failed::NoResource))?;
+        let home = home.ok_or_else(|| Failed::NoResource.of_resource(remote, &uri, &meta))?;
         let params = params.and_then(own);
-        let read = self.host.request(&home.server, "resources/read", params);
-        match read.await {
-            Ok(result) => Ok(cacheable(&result, &request.meta)),
-            Err(error) => Err(failed(Failed::Host(error))),
-        }
+        let read = wiring.wire(self.host.request(&home.server, "resources/read", params));
+        Ok(Box::pin(async move {
+            match read.await {
+                Ok(result) if asks(&home, &result) => Ok(result),
+                Ok(result) => Ok(cacheable(&result, &meta)),
+                Err(error) => Err(Failed::Host(error).of_resource(remote, &uri, &meta)),
+            }
+        }))
     }
 
     /// `prompts/get`.
-    pub(crate) async fn prompt(&self, request: &Request) -> Answer {
+    pub(crate) async fn prompt(
+        &self,
+        request: &Request,
+        wiring: Wiring,
+    ) -> Result<Work, ErrorObject> {
         let params = request.params.as_ref();
         let (_, name) = named(params, "name", "prompts/get has no name")?;
         let home = self.home_of_prompt(&request.client, &name).await;
         let (home, name) = home.ok_or_else(failure::unknown_prompt)?;
         let params = params.and_then(own);
         let params = params.map(|params| renamed(&params, "name", &name));
-        let got = self.host.request(&home.server, "prompts/get", params);
-        match got.await {
-            Ok(result) => Ok(complete(&result, &request.meta)),
-            Err(error) => Err(Failed::Host(error).of_request(self.remote_errors)),
-        }
+        let got = wiring.wire(self.host.request(&home.server, "prompts/get", params));
+        let (remote, meta) = (self.remote_errors, request.meta.clone());
+        Ok(Box::pin(async move {
+            match got.await {
+                Ok(result) if asks(&home, &result) => Ok(result),
+                Ok(result) => Ok(complete(&result, &meta)),
+                Err(error) => Err(Failed::Host(error).of_request(remote)),
+            }
+        }))
     }
 
     /// `completion/complete`.
@@ -187,6 +204,13 @@ fn renamed(object: &Json, key: &str, name: &str) -> Json {
         true => Json::of(&name).ok(),
         false => None,
     })
+}
+
+/// Whether a result asks its client for input. Of a server of an earlier revision none does.
+fn asks(home: &LiveSession, result: &Json) -> bool {
+    let kind = result.member("resultType");
+    let kind = kind.as_ref().and_then(Json::string);
+    !home.session.revision.is_legacy() && kind.as_deref() == Some("input_required")
 }
 
 /// The result as the client's revision wants it: 2026-07-28 has every result say its type.

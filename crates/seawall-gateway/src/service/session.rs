@@ -27,6 +27,13 @@ use crate::service::{Answer, AskError, Exchange, Request, Service, Way};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(u64);
 
+impl SessionId {
+    #[cfg(feature = "host")]
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// A client that is connected, or has a session. Clones are the same.
 #[derive(Clone)]
 pub struct Session(Arc<Shared>);

@@ -10,6 +10,7 @@ use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD
 use serde_json::{Value, json};
 
 use crate::observe::Ended;
+use crate::relay::not_parked;
 
 /// Codes of JSON-RPC and of MCP itself: said by a server behind the gateway they would be taken for the gateway's own.
 const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
@@ -26,48 +27,22 @@ pub enum RemoteErrors {
     Withheld,
 }
 
-/// Why a call has no result.
-#[derive(Debug)]
-pub(crate) enum Failed {
-    /// It was not made.
-    Refused(ErrorObject),
-    /// The host's.
-    Host(seawall::Error),
-}
-
-impl Failed {
-    /// How it is counted.
-    pub(crate) fn ended(&self) -> Ended {
-        match self {
-            Self::Refused(_) => Ended::Refused,
-            Self::Host(error) => match error.outcome() {
-                Outcome::NotSent => Ended::NotSent,
-                Outcome::ErrorResponse => Ended::ErrorResponse,
-                Outcome::Answered => Ended::Answered,
-                _ => Ended::NoResponse,
-            },
-        }
-    }
-
-    pub(crate) fn into_error(self, remote: RemoteErrors) -> ErrorObject {
-        match self {
-            Self::Refused(error) => error,
-            // The grant narrowed since the client saw the tool: it sees it no longer.
-            Self::Host(error) if error.code() == ErrorCode::CapabilityRefused => unknown_tool(),
-            Self::Host(error) => refused(&error, remote),
-        }
-    }
-}
-
-impl From<ErrorObject> for Failed {
-    fn from(error: ErrorObject) -> Self {
-        Self::Refused(error)
+/// How a call that failed so is counted.
+pub(super) fn counted(error: &seawall::Error) -> Ended {
+    match error.outcome() {
+        Outcome::NotSent => Ended::NotSent,
+        Outcome::ErrorResponse => Ended::ErrorResponse,
+        Outcome::Answered => Ended::Answered,
+        _ => Ended::NoResponse,
     }
 }
 
 /// The error of a call that failed: the server's own code where it has one that is of the tool's making, Seawall's text, and
 /// in `data` Seawall's code and what became of the call.
 pub(crate) fn refused(error: &seawall::Error, remote: RemoteErrors) -> ErrorObject {
+    if error.has_no_rounds() {
+        return not_parked();
+    }
     let theirs = error.json_rpc_code();
     let code = match (error.code(), theirs) {
         (ErrorCode::ToolNotFound, _) => INVALID_PARAMS,

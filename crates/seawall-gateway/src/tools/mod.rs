@@ -14,8 +14,6 @@ mod tests;
 pub(crate) use call::call;
 pub(crate) use entry::shown;
 pub use failure::RemoteErrors;
-pub(crate) use failure::{
-    Failed, internal, invalid, late, method_not_found, not_taken, refused, unsent,
-};
+pub(crate) use failure::{internal, invalid, late, method_not_found, not_taken, refused, unsent};
 pub use offered::Meeting;
 pub(crate) use offered::Offered;

@@ -99,7 +99,8 @@ fn begin(
         let mut interrupts = Interrupts::listen_but_for_hangups().map_err(Failure::Runtime)?;
         let hangup = Hangup::listen().map_err(Failure::Runtime)?;
         let alerts = alerts::resolve(begun.args.alert_log.as_deref())?;
-        let host = build(begun.servers, &alerts, printer)?;
+        let serves = begun.wanted.is_some();
+        let host = build(begun.servers, &alerts, printer, serves)?;
         let front = match begun.wanted {
             Some(wanted) => Some(Front::open(wanted, &begun.gateway, &host, printer).await?),
             None => None,
@@ -146,12 +147,19 @@ fn begin(
     })
 }
 
-fn build(servers: ServerSet, alerts: &Alerts, printer: &Printer) -> Result<Host, Failure> {
+fn build(
+    servers: ServerSet,
+    alerts: &Alerts,
+    printer: &Printer,
+    serves: bool,
+) -> Result<Host, Failure> {
     let logins = servers.logins().clone();
     let mut builder = Host::builder()
         .reconnect_default(Reconnect::On)
         // Nobody waits for an answer, so nobody is asked anything.
         .suppliers(servers.means_of_a_look().suppliers)
+        // But who calls through a gateway.
+        .relays(serves)
         .prepare(move |builder| {
             let config = builder.config().clone();
             logins.authorise(&config, builder)

@@ -159,7 +159,7 @@ fn a_refusal_tells_code_and_outcome() {
     );
     let error = raw.ask("tools/call", &json!({"name": "s__own", "arguments": 7}))["error"].clone();
     assert_eq!(error["code"], -32_602);
-    for method in ["tools/none", "logging/setLevel", "subscriptions/listen"] {
+    for method in ["tools/none", "subscriptions/listen"] {
         assert_eq!(
             raw.ask(method, &json!({}))["error"]["code"],
             -32_601,

@@ -1,5 +1,6 @@
 //! `seawall serve`: the tools of all servers, to clients of every revision.
 
+mod asking;
 mod calling;
 mod ending;
 mod http;
@@ -120,6 +121,8 @@ struct Raw {
     /// What came that was no answer.
     told: Vec<Value>,
     next: u64,
+    /// What every request says of itself: on 2026-07-28.
+    meta: Option<Value>,
 }
 
 impl Raw {
@@ -130,7 +133,29 @@ impl Raw {
         Self::spawn(config.command(&args))
     }
 
-    fn spawn(mut command: Command) -> Self {
+    /// A client with these capabilities: of 2025-11-25, or of 2026-07-28.
+    fn with(config: &Config, modern: bool, capabilities: &Value) -> Self {
+        let mut raw = Self::piped(config.command(&["serve"]));
+        if modern {
+            raw.meta = Some(json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": capabilities,
+            }));
+            // It has read its configuration, which may go after this.
+            raw.ask("server/discover", &json!({}));
+        } else {
+            raw.shake_hands(capabilities);
+        }
+        raw
+    }
+
+    fn spawn(command: Command) -> Self {
+        let mut raw = Self::piped(command);
+        raw.shake_hands(&json!({}));
+        raw
+    }
+
+    fn piped(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -138,23 +163,26 @@ impl Raw {
             .spawn()
             .expect("the binary runs");
         let stdout = child.stdout.take().expect("stdout is piped");
-        let mut raw = Self {
+        Self {
             stdin: child.stdin.take(),
             lines: BufReader::new(stdout).lines(),
             child,
             told: Vec::new(),
             next: 1,
-        };
+            meta: None,
+        }
+    }
+
+    fn shake_hands(&mut self, capabilities: &Value) {
         let hello = json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": {"name": "raw", "version": "1"},
         });
-        let answer = raw.ask("initialize", &hello);
-        let capabilities = &answer["result"]["capabilities"];
-        assert_eq!(capabilities["tools"], json!({"listChanged": true}));
-        raw.tell("notifications/initialized", &json!({}));
-        raw
+        let answer = self.ask("initialize", &hello);
+        let offered = &answer["result"]["capabilities"];
+        assert_eq!(offered["tools"], json!({"listChanged": true}));
+        self.tell("notifications/initialized", &json!({}));
     }
 
     fn write(&mut self, message: &Value) {
@@ -170,6 +198,10 @@ impl Raw {
     fn send(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next;
         self.next += 1;
+        let mut params = params.clone();
+        for (key, value) in self.meta.iter().flat_map(|meta| meta.as_object()).flatten() {
+            params["_meta"][key] = value.clone();
+        }
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         id
     }
@@ -179,6 +211,17 @@ impl Raw {
         let message: Value = serde_json::from_str(&line).expect("nothing but protocol");
         assert_eq!(message["jsonrpc"], "2.0");
         message
+    }
+
+    /// The next message of this method.
+    fn hear(&mut self, method: &str) -> Value {
+        loop {
+            let message = self.read();
+            if message["method"] == method {
+                return message;
+            }
+            self.told.push(message);
+        }
     }
 
     fn answer(&mut self, id: u64) -> Value {
