@@ -24,6 +24,8 @@ mod offers;
 mod page;
 #[cfg(feature = "host")]
 mod relay;
+#[cfg(feature = "host")]
+mod search;
 mod service;
 pub mod stdio;
 #[cfg(feature = "host")]

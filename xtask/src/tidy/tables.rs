@@ -62,7 +62,7 @@ const GATEWAY: Layers = Layers {
         (
             "gateway",
             &[
-                "clients", "names", "observe", "offers", "relay", "service", "tools",
+                "clients", "names", "observe", "offers", "relay", "search", "service", "tools",
             ],
         ),
         ("http", &["clients", "service"]),
@@ -71,11 +71,12 @@ const GATEWAY: Layers = Layers {
         ("offers", &["clients", "names", "relay", "service", "tools"]),
         ("page", &["gateway", "http", "observe"]),
         ("relay", &["clients", "service"]),
+        ("search", &[]),
         ("service", &["clients"]),
         ("stdio", &["clients", "service"]),
         (
             "tools",
-            &["clients", "names", "observe", "relay", "service"],
+            &["clients", "names", "observe", "relay", "search", "service"],
         ),
     ],
 };

@@ -119,6 +119,12 @@ impl Client {
         self.selection.has(server, name)
     }
 
+    /// Whether there may be a tool or a prompt of `server` that it sees.
+    #[must_use]
+    pub fn may_see_any(&self, server: &str) -> bool {
+        self.selection.has_any(server)
+    }
+
     /// Whether it may know what else `server` has, such as its resources: all of the server is to be seen, but perhaps for
     /// tools that are excluded by name.
     #[must_use]

@@ -31,6 +31,14 @@ impl Selection {
         included.is_none_or(|names| names.hold(server, name)) && !self.excluded.hold(server, name)
     }
 
+    /// Whether there may be something of the server in it.
+    pub(super) fn has_any(&self, server: &str) -> bool {
+        let included = self.included.as_ref();
+        included
+            .is_none_or(|names| names.servers.contains(server) || names.parts.contains_key(server))
+            && !self.excluded.servers.contains(server)
+    }
+
     pub(super) fn is_everything(&self) -> bool {
         self.included.is_none()
             && self.excluded.servers.is_empty()

@@ -6,6 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use seawall::Flow;
+use seawall::flows::Digest;
 use seawall::host::{EventKind, Events, Heard, HostEvent, LiveSession, Snapshot};
 use seawall::limits::MAX_SUBSCRIPTIONS;
 use seawall_proto::Json;
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Gateway, Stage};
+use crate::clients::Client;
 use crate::offers::{Follower, Kind, Offers};
 use crate::service::{Answer, Exchange, Request, Session, SessionId};
 use crate::tools;
@@ -25,9 +28,10 @@ const MAX_FOLLOWED: usize = 4 * MAX_SUBSCRIPTIONS;
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
-    Tools,
+    /// These tools came, went or are others now.
+    Tools(Flows),
     /// The prompts of a server.
-    Prompts,
+    Prompts(Arc<str>),
     /// The resources of a server.
     Resources(Arc<str>),
     /// One resource of a server: its URI, the server's text.
@@ -37,10 +41,19 @@ pub(super) enum Change {
 impl Change {
     fn method(&self) -> &'static str {
         match self {
-            Self::Tools => "notifications/tools/list_changed",
-            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Tools(_) => "notifications/tools/list_changed",
+            Self::Prompts(_) => "notifications/prompts/list_changed",
             Self::Resources(_) => "notifications/resources/list_changed",
             Self::Resource(..) => "notifications/resources/updated",
+        }
+    }
+
+    /// Whether a client that wants to know of such may: of one resource it is told if it follows it.
+    fn concerns(&self, client: &Client) -> bool {
+        match self {
+            Self::Tools(flows) => flows.0.iter().any(|flow| client.may_call(flow)),
+            Self::Prompts(server) => client.may_see_any(server),
+            Self::Resources(server) | Self::Resource(server, _) => client.may_see_server(server),
         }
     }
 
@@ -51,6 +64,44 @@ impl Change {
         }
     }
 }
+
+/// Tools. Clones are the same.
+#[derive(Debug, Clone)]
+pub(super) struct Flows(Arc<[Flow]>);
+
+impl Flows {
+    fn none() -> Self {
+        Self(Arc::new([]))
+    }
+
+    /// The tools that one of two snapshots alone has, or that another entry is of.
+    fn changed(before: &Snapshot, after: &Snapshot) -> Self {
+        let keyed = |snapshot: &Snapshot| -> HashMap<(String, Digest), Flow> {
+            let flows = snapshot.flows();
+            flows
+                .map(|flow| ((flow.name().to_owned(), flow.digest()), flow.clone()))
+                .collect()
+        };
+        let (before, after) = (keyed(before), keyed(after));
+        let mut changed = Vec::new();
+        for (one, other) in [(&before, &after), (&after, &before)] {
+            changed.extend(one.iter().filter_map(|(key, flow)| {
+                let same = other.get(key);
+                let is_same = same.is_some_and(|same| same.entry() == flow.entry());
+                (!is_same).then(|| flow.clone())
+            }));
+        }
+        Self(changed.into())
+    }
+}
+
+impl PartialEq for Flows {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Flows {}
 
 /// The sessions that are told.
 #[derive(Debug, Default)]
@@ -82,8 +133,9 @@ impl Gateway {
         let params = change.params();
         for session in self.told.all() {
             let is_told = match change {
-                Change::Tools | Change::Prompts => true,
-                Change::Resources(server) => session.client().may_see_server(server),
+                Change::Tools(_) | Change::Prompts(_) | Change::Resources(_) => {
+                    change.concerns(session.client())
+                }
                 Change::Resource(server, uri) => {
                     follows.is_told(Follower::Session(session.id()), server, uri)
                 }
@@ -100,8 +152,10 @@ impl Gateway {
     /// Changes may have been announced that were not heard.
     fn tell_all(&self) {
         self.offers.changed_perhaps();
-        self.tell(&Change::Prompts);
         for one in self.host.sessions() {
+            if Offers::has(Kind::Prompts, &one) {
+                self.tell(&Change::Prompts(Arc::clone(&one.server)));
+            }
             if Offers::has(Kind::Resources, &one) {
                 self.tell(&Change::Resources(one.server));
             }
@@ -116,7 +170,7 @@ impl Gateway {
         match event.kind {
             EventKind::PromptsChanged => {
                 self.offers.changed(&server, &[Kind::Prompts]);
-                self.tell(&Change::Prompts);
+                self.tell(&Change::Prompts(server));
             }
             EventKind::ResourcesChanged => {
                 let kinds = [Kind::Resources, Kind::Templates];
@@ -145,7 +199,8 @@ pub(super) async fn announce(gateway: &Gateway) {
 async fn hear(gateway: &Gateway, mut events: Events) {
     let mut snapshots = gateway.host.watch_tools();
     let mut known = Known::default();
-    known.learn(&snapshots.borrow_and_update(), &gateway.host.sessions());
+    let mut before = Arc::clone(&snapshots.borrow_and_update());
+    known.learn(&before, &gateway.host.sessions());
     loop {
         tokio::select! {
             changed = snapshots.changed() => {
@@ -153,10 +208,11 @@ async fn hear(gateway: &Gateway, mut events: Events) {
                     return;
                 }
                 let snapshot = Arc::clone(&snapshots.borrow_and_update());
-                gateway.tell(&Change::Tools);
+                gateway.tell(&Change::Tools(Flows::changed(&before, &snapshot)));
                 for change in known.learn(&snapshot, &gateway.host.sessions()) {
                     gateway.tell(&change);
                 }
+                before = snapshot;
             }
             heard = events.next() => match heard {
                 None => return,
@@ -185,8 +241,8 @@ impl Known {
             if lists.resources {
                 changes.push(Change::Resources(Arc::clone(server)));
             }
-            if lists.prompts && !changes.contains(&Change::Prompts) {
-                changes.push(Change::Prompts);
+            if lists.prompts {
+                changes.push(Change::Prompts(Arc::clone(server)));
             }
         };
         let numbers: BTreeSet<u64> = snapshot
@@ -253,9 +309,9 @@ impl Filter {
 
     fn has(&self, change: &Change, leaves: &Leaves<'_>, request: &Request) -> bool {
         match change {
-            Change::Tools => self.tools,
-            Change::Prompts => self.prompts,
-            Change::Resources(server) => self.resources && request.client.may_see_server(server),
+            Change::Tools(_) => self.tools && change.concerns(&request.client),
+            Change::Prompts(_) => self.prompts && change.concerns(&request.client),
+            Change::Resources(_) => self.resources && change.concerns(&request.client),
             Change::Resource(server, uri) => {
                 let follows = leaves.0.offers.follows();
                 follows.is_told(Follower::Listener(leaves.1), server, uri)
@@ -267,8 +323,8 @@ impl Filter {
     fn all(&self) -> Vec<Change> {
         let nobody: Arc<str> = "".into();
         let lists = [
-            (self.tools, Change::Tools),
-            (self.prompts, Change::Prompts),
+            (self.tools, Change::Tools(Flows::none())),
+            (self.prompts, Change::Prompts(Arc::clone(&nobody))),
             (self.resources, Change::Resources(Arc::clone(&nobody))),
         ];
         let lists = lists.into_iter().filter(|(is_on, _)| *is_on);

@@ -29,6 +29,7 @@ use crate::names::Names;
 use crate::observe::{Ended, Observe};
 use crate::offers::{Kind, Notice, Offers};
 use crate::relay::Relays;
+use crate::search;
 use crate::service::{Answer, Exchange, Request, Service, Session};
 use crate::tools::{self, Meeting, Offered, RemoteErrors};
 use changes::{Change, Told};
@@ -72,6 +73,14 @@ enum Stage {
     Serving,
     /// Nothing new is begun.
     Ending,
+}
+
+/// What a call comes to.
+enum Meant {
+    /// A call of a server's tool.
+    Call(Request),
+    /// Its answer.
+    Answer(Answer),
 }
 
 /// A gateway in front of a host. Serve it on a front: [`stdio::serve`](crate::stdio::serve), or an
@@ -202,7 +211,31 @@ impl Gateway {
     fn tools(&self, request: &Request) -> Result<String, ErrorObject> {
         let params = request.params.as_ref();
         let cursor = params.and_then(|params| params.member("cursor"));
+        if request.client.searches() && !search::wants_all(params) {
+            return Ok(search::PAGE.to_owned());
+        }
         self.offered(&request.client).page(cursor.as_ref())
+    }
+
+    /// What a call of a client that searches means, if it is of one of the two tools that such a client has.
+    fn meant(&self, mut request: Request) -> Meant {
+        let params = request.params.as_ref();
+        let name = params.and_then(|params| params.member("name"));
+        let name = name.as_ref().and_then(Json::string);
+        match name.as_deref() {
+            Some(search::FIND) if request.client.searches() => {
+                let found = self.offered(&request.client).search(params);
+                Meant::Answer(found.map(|found| tools::for_era(&found, &request.meta)))
+            }
+            Some(search::CALL) if request.client.searches() => match search::called(params) {
+                Ok(meant) => {
+                    request.params = Some(meant);
+                    Meant::Call(request)
+                }
+                Err(error) => Meant::Answer(Err(error)),
+            },
+            _ => Meant::Call(request),
+        }
     }
 
     /// A page as a result.
@@ -284,6 +317,10 @@ impl Service for Gateway {
             }
             "tools/call" => {
                 self.begun().await;
+                let request = match self.meant(request) {
+                    Meant::Call(request) => request,
+                    Meant::Answer(answer) => return answer,
+                };
                 let begin = |wiring| {
                     let remote = self.options.remote_errors;
                     let observed = self.observe.begin(request.client.name());

@@ -90,7 +90,7 @@ async fn end(
 
 /// The result as the client's revision wants it: 2026-07-28 has every result say its type, which servers of earlier revisions
 /// do not.
-fn for_era(result: &Json, meta: &RequestMeta) -> Json {
+pub(crate) fn for_era(result: &Json, meta: &RequestMeta) -> Json {
     if meta.revision.is_legacy() {
         return result.clone();
     }

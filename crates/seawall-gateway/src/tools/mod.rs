@@ -11,7 +11,7 @@ mod offered;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::call;
+pub(crate) use call::{call, for_era};
 pub(crate) use entry::shown;
 pub use failure::RemoteErrors;
 pub(crate) use failure::{internal, invalid, late, method_not_found, not_taken, refused, unsent};

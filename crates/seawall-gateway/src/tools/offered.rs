@@ -1,7 +1,7 @@
 //! What is offered at one moment: every published tool under its name, in pages.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use seawall::Flow;
 use seawall::host::Snapshot;
@@ -13,10 +13,15 @@ use super::entry::entry_of;
 use super::failure::{internal, invalid};
 use crate::clients::Client;
 use crate::names::Names;
+use crate::search::{self, Index, Query};
 
 /// A page of the list has at most so many bytes, unless it is one tool: less than what hosts take by default, and more than
 /// most lists have, since there are clients that read the first page only.
 const PAGE_BYTES: usize = 768 * 1024;
+
+/// So many bytes of a description, and names of arguments, are searched.
+const MAX_TEXT: usize = 2_048;
+const MAX_ARGUMENTS: usize = 64;
 
 /// Tools that would have one name: none of them is offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +39,8 @@ pub(crate) struct Offered {
     tools: Vec<Arc<Tool>>,
     by_name: HashMap<String, usize>,
     meetings: Vec<Meeting>,
+    /// Made for the first who searches.
+    index: OnceLock<Index>,
 }
 
 #[derive(Debug)]
@@ -86,6 +93,7 @@ impl Offered {
             by_name: places.map(|(at, tool)| (tool.name.clone(), at)).collect(),
             tools,
             meetings,
+            index: OnceLock::new(),
         }
     }
 
@@ -95,16 +103,23 @@ impl Offered {
         Self::listing(tools.cloned().collect(), Vec::new())
     }
 
-    /// Whether clients are shown the same.
-    #[expect(dead_code, reason = "for whoever tells clients of changes")]
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let (own, others) = (self.tools.iter(), other.tools.iter());
-        let shown = |tool: &Arc<Tool>| (tool.name.clone(), tool.entry.clone());
-        own.map(shown).eq(others.map(shown))
-    }
-
     pub(crate) fn meetings(&self) -> &[Meeting] {
         &self.meetings
+    }
+
+    /// The tools that fit a query best, as `search_tools` answers.
+    ///
+    /// # Errors
+    /// -32602: there is no query.
+    pub(crate) fn search(&self, params: Option<&Json>) -> Result<Json, ErrorObject> {
+        let query = Query::of(params)?;
+        let index = self.index.get_or_init(|| {
+            let texts: Vec<String> = self.tools.iter().map(|tool| tool.text()).collect();
+            Index::of(&texts)
+        });
+        let places = index.find(&query.words).into_iter().take(query.limit);
+        let tools = places.filter_map(|place| self.tools.get(place));
+        search::found(tools.map(|tool| &tool.entry))
     }
 
     /// The flow of the tool of this name.
@@ -152,5 +167,27 @@ impl Offered {
         }
         members.push(']');
         Ok(members)
+    }
+}
+
+impl Tool {
+    /// What is searched: the names, which count twice, the description and the names of the arguments.
+    fn text(&self) -> String {
+        let (server, name) = (self.flow.server(), self.flow.tool());
+        let mut text = format!("{server} {name} {name}");
+        for key in ["title", "description"] {
+            let said = self.entry.member(key);
+            if let Some(said) = said.as_ref().and_then(Json::string) {
+                text.push(' ');
+                text.push_str(search::beginning(&said, MAX_TEXT));
+            }
+        }
+        if let Some(arguments) = self.flow.input_document().member("properties") {
+            for (argument, _) in arguments.members().into_iter().take(MAX_ARGUMENTS) {
+                text.push(' ');
+                text.push_str(&argument);
+            }
+        }
+        text
     }
 }

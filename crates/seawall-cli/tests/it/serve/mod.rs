@@ -2,6 +2,7 @@
 
 mod asking;
 mod calling;
+mod clients;
 mod ending;
 mod http;
 mod listing;
