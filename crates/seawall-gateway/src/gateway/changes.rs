@@ -3,12 +3,11 @@
 //! Source: 2026-07-28, `basic/patterns/subscriptions`; 2025-11-25, `server/tools`, "List Changed Notification", and the like
 //! of prompts and resources.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use seawall::Flow;
-use seawall::flows::Digest;
-use seawall::host::{EventKind, Events, Heard, HostEvent, LiveSession, Snapshot};
+use seawall::host::{EventKind, Events, Heard, HostEvent, Listing, LiveSession, Snapshot};
 use seawall::limits::MAX_SUBSCRIPTIONS;
 use seawall_proto::Json;
 use serde_json::{Value, json};
@@ -74,25 +73,44 @@ impl Flows {
         Self(Arc::new([]))
     }
 
-    /// The tools that one of two snapshots alone has, or that another entry is of.
+    /// The tools that one of two snapshots alone has, or that another entry is of; of a server that listed the same once more,
+    /// since it announced a change, all.
     fn changed(before: &Snapshot, after: &Snapshot) -> Self {
-        let keyed = |snapshot: &Snapshot| -> HashMap<(String, Digest), Flow> {
-            let flows = snapshot.flows();
-            flows
-                .map(|flow| ((flow.name().to_owned(), flow.digest()), flow.clone()))
-                .collect()
-        };
-        let (before, after) = (keyed(before), keyed(after));
+        let servers: BTreeSet<&str> = before
+            .listings()
+            .chain(after.listings())
+            .map(Listing::server)
+            .collect();
         let mut changed = Vec::new();
-        for (one, other) in [(&before, &after), (&after, &before)] {
-            changed.extend(one.iter().filter_map(|(key, flow)| {
-                let same = other.get(key);
-                let is_same = same.is_some_and(|same| same.entry() == flow.entry());
-                (!is_same).then(|| flow.clone())
-            }));
+        for server in servers {
+            let [old, new] = [before, after].map(|snapshot| {
+                let mut listings = snapshot.listings();
+                listings.find(|listing| listing.server() == server)
+            });
+            if let (Some(old), Some(new)) = (old, new)
+                && old.generation() == new.generation()
+                && std::ptr::eq(old.flows(), new.flows())
+            {
+                continue;
+            }
+            let [old, new] = [old, new].map(|listing| listing.map_or(&[][..], Listing::flows));
+            let known = changed.len();
+            changed.extend(missing(old, new).chain(missing(new, old)).cloned());
+            if changed.len() == known {
+                changed.extend_from_slice(new);
+            }
         }
         Self(changed.into())
     }
+}
+
+/// The flows that are not among the others, as they are.
+fn missing<'f>(flows: &'f [Flow], others: &'f [Flow]) -> impl Iterator<Item = &'f Flow> {
+    let key = |flow: &'f Flow| (flow.name(), flow.digest(), flow.entry().as_str());
+    let others: HashSet<_> = others.iter().map(key).collect();
+    flows
+        .iter()
+        .filter(move |flow| !others.contains(&key(flow)))
 }
 
 impl PartialEq for Flows {
@@ -245,10 +263,7 @@ impl Known {
                 changes.push(Change::Prompts(Arc::clone(server)));
             }
         };
-        let numbers: BTreeSet<u64> = snapshot
-            .listings()
-            .map(seawall::host::Listing::generation)
-            .collect();
+        let numbers: BTreeSet<u64> = snapshot.listings().map(Listing::generation).collect();
         self.0.retain(|number, gone| {
             let stays = numbers.contains(number);
             if !stays {
