@@ -84,7 +84,7 @@ pub(super) fn access(
     Ok(access)
 }
 
-/// What is worth knowing of an address beyond this machine.
+/// What is worth knowing of who may come to an address.
 pub(super) fn warn(
     address: SocketAddr,
     guard: Option<&Guard>,
@@ -92,6 +92,11 @@ pub(super) fn warn(
     printer: &mut Printer,
 ) {
     let ip = address.ip().to_canonical();
+    if guard.is_none() && !config.clients.is_empty() {
+        printer.warning(
+            "no client of the configuration's gateway.clients has a token, so nobody is asked who they are, and whoever comes sees everything",
+        );
+    }
     if ip.is_loopback() {
         return;
     }
