@@ -15,7 +15,7 @@ use super::kind;
 use crate::clients::Client;
 use crate::relay::{Wiring, Work};
 use crate::service::{Answer, Request, Session};
-use crate::tools::invalid;
+use crate::tools::{acted_on, for_era, invalid};
 
 /// Members of a request that are of the hop that it came by.
 const OF_THE_HOP: [&str; 3] = ["_meta", "inputResponses", "requestState"];
@@ -38,7 +38,10 @@ impl Offers {
             match read.await {
                 Ok(result) if asks(&home, &result) => Ok(result),
                 Ok(result) => Ok(cacheable(&result, &meta)),
-                Err(error) => Err(Failed::Host(error).of_resource(remote, &uri, &meta)),
+                Err(error) => {
+                    let told = Failed::Host(error.clone()).of_resource(remote, &uri, &meta);
+                    Err(acted_on(told, &error, &meta))
+                }
             }
         }))
     }
@@ -61,7 +64,10 @@ impl Offers {
             match got.await {
                 Ok(result) if asks(&home, &result) => Ok(result),
                 Ok(result) => Ok(complete(&result, &meta)),
-                Err(error) => Err(Failed::Host(error).of_request(remote)),
+                Err(error) => {
+                    let told = Failed::Host(error.clone()).of_request(remote);
+                    Err(acted_on(told, &error, &meta))
+                }
             }
         }))
     }
@@ -215,18 +221,14 @@ fn asks(home: &LiveSession, result: &Json) -> bool {
 
 /// The result as the client's revision wants it: 2026-07-28 has every result say its type.
 fn complete(result: &Json, meta: &RequestMeta) -> Json {
-    with(result, meta, &[("resultType", r#""complete""#)])
+    for_era(result, meta)
 }
 
 /// The same of a result that a client may keep: 2026-07-28 has it say for how long, which is not at all where the server does
 /// not say.
 fn cacheable(result: &Json, meta: &RequestMeta) -> Json {
-    let hints = [
-        ("cacheScope", r#""private""#),
-        ("ttlMs", "0"),
-        ("resultType", r#""complete""#),
-    ];
-    with(result, meta, &hints)
+    let hints = [("cacheScope", r#""private""#), ("ttlMs", "0")];
+    for_era(&with(result, meta, &hints), meta)
 }
 
 fn with(result: &Json, meta: &RequestMeta, members: &[(&'static str, &'static str)]) -> Json {

@@ -9,7 +9,7 @@ use seawall_proto::framing::Kind;
 use seawall_proto::jsonrpc::ErrorObject;
 use seawall_proto::server::RequestMeta;
 
-use super::failure::{RemoteErrors, counted, invalid, refused, unknown_tool};
+use super::failure::{RemoteErrors, acted_on, counted, invalid, refused, unknown_tool};
 use super::offered::Offered;
 use crate::observe::{Ended, Observed};
 use crate::relay::{Wiring, Work};
@@ -72,7 +72,7 @@ async fn end(
             return Err(match error.code() {
                 // The grant narrowed since the client saw the tool: it sees it no longer.
                 ErrorCode::CapabilityRefused => unknown_tool(),
-                _ => refused(&error, remote),
+                _ => acted_on(refused(&error, remote), &error, &meta),
             });
         }
     };

@@ -6,7 +6,12 @@
 use seawall::visible::{Place, visible};
 use seawall::{ErrorCode, Outcome};
 use seawall_proto::Json;
-use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
+use seawall_proto::framing::Kind;
+use seawall_proto::jsonrpc::{
+    ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CLIENT_CAPABILITY,
+};
+use seawall_proto::mcp::ClientCapabilities;
+use seawall_proto::server::RequestMeta;
 use serde_json::{Value, json};
 
 use crate::observe::Ended;
@@ -14,6 +19,8 @@ use crate::relay::not_parked;
 
 /// Codes of JSON-RPC and of MCP itself: said by a server behind the gateway they would be taken for the gateway's own.
 const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
+/// Pages that are to be visited before the call is made again; of 2025-11-25 alone.
+const URL_ELICITATION_REQUIRED: i64 = -32_042;
 const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32_768..=-32_100;
 
 /// What clients see of a server's error text.
@@ -71,6 +78,36 @@ pub(crate) fn refused(error: &seawall::Error, remote: RemoteErrors) -> ErrorObje
         message.push_str(&visible(told.reveal(), Place::Block));
     }
     with_data(code, message, &data)
+}
+
+/// The same, where it is an error of the protocol that its client is to act on: then with the code and with what it acts on.
+///
+/// Source: 2026-07-28, `basic/index`, "Capabilities"; 2025-11-25, `client/elicitation`, "URL Elicitation Required Error".
+pub(crate) fn acted_on(
+    told: ErrorObject,
+    error: &seawall::Error,
+    meta: &RequestMeta,
+) -> ErrorObject {
+    let of_legacy = meta.revision.is_legacy();
+    let (code, name, kind) = match error.json_rpc_code() {
+        Some(MISSING_CLIENT_CAPABILITY) if !of_legacy => (
+            MISSING_CLIENT_CAPABILITY,
+            "requiredCapabilities",
+            Kind::Object,
+        ),
+        Some(URL_ELICITATION_REQUIRED)
+            if of_legacy && ClientCapabilities::of(&meta.capabilities).elicitation_url =>
+        {
+            (URL_ELICITATION_REQUIRED, "elicitations", Kind::Array)
+        }
+        _ => return told,
+    };
+    let theirs = error.remote_data().and_then(|data| data.member(name));
+    let Some(theirs) = theirs.filter(|theirs| theirs.kind() == kind) else {
+        return told;
+    };
+    let data = told.data.unwrap_or_else(Json::empty_object);
+    ErrorObject::new(code, told.message, Some(data.with_first(name, &theirs)))
 }
 
 /// -32602: no such tool. Its name is the client's text, and not repeated.

@@ -14,6 +14,8 @@ mod tests;
 pub(crate) use call::{call, for_era};
 pub(crate) use entry::shown;
 pub use failure::RemoteErrors;
-pub(crate) use failure::{internal, invalid, late, method_not_found, not_taken, refused, unsent};
+pub(crate) use failure::{
+    acted_on, internal, invalid, late, method_not_found, not_taken, refused, unsent,
+};
 pub use offered::Meeting;
 pub(crate) use offered::Offered;

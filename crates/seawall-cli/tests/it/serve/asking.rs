@@ -152,16 +152,7 @@ async fn questions_go_across_eras() {
                     json!({}),
                     "Multi-round complete for Ada who likes Ada",
                 ),
-                (
-                    "test_input_required_result_request_state",
-                    json!({}),
-                    "state-ok",
-                ),
             ] {
-                // A state of its own has only the revision with rounds; the tool's form wants a yes or no.
-                if tool.ends_with("request_state") {
-                    continue;
-                }
                 let called = client.call(&format!("{server}__{tool}"), arguments).await;
                 let result = called.unwrap_or_else(|error| {
                     panic!(
@@ -172,6 +163,13 @@ async fn questions_go_across_eras() {
                 let text = result.raw().as_str().replace("\\\"", "\"");
                 assert!(text.contains(says), "{way:?} {server} {tool}: {text}");
             }
+            let name = format!("{server}__test_input_required_result_prompt");
+            let prompt = client.prompt(&name, None).await.expect("answered");
+            let text = prompt.as_str();
+            assert!(
+                text.contains("Prompt with context: Ada"),
+                "{way:?} {server}: {text}"
+            );
         }
     }
 }
@@ -242,6 +240,16 @@ fn what_a_client_lacks_no_server_gets() {
         );
 
         let refused = raw.call("every__test_elicitation", &json!({"message": "who?"}));
+        let error = &refused["error"];
+        let wanted = json!({"elicitation": {}});
+        match modern {
+            // What it lacks it is told as its revision has it.
+            true => assert_eq!(
+                (&error["code"], &error["data"]["requiredCapabilities"]),
+                (&json!(-32_021), &wanted)
+            ),
+            false => assert_eq!(error["code"], -32_603),
+        }
         assert_eq!(
             refused["error"]["data"]["jsonRpcCode"], -32_021,
             "{refused}"
@@ -517,4 +525,35 @@ fn lines_of_the_log_have_no_secrets() {
         "{told:?}"
     );
     assert!(told.iter().all(|one| !one.contains(secret)), "{told:?}");
+}
+
+/// G2: a page that is to be visited before a call is made again is told where the client's revision has that, and it can.
+#[test]
+fn pages_to_be_visited_first_are_told() {
+    let error = r#"{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"m"}]}}"#;
+    for (modern, capabilities, code) in [
+        (false, json!({"elicitation": {"url": {}}}), -32_042),
+        (false, forms(), -32_603),
+        (true, json!({"elicitation": {"url": {}}}), -32_603),
+    ] {
+        let folder = folder();
+        let server = called(folder.path()).reply_error(error).hang();
+        let mut raw = Raw::with(&Config::scripted(&server), modern, &capabilities);
+        let told = raw.call("s__t", &json!({}))["error"].clone();
+        assert_eq!(told["code"], code, "{told}");
+        let pages = told["data"]["elicitations"].as_array().map_or(0, Vec::len);
+        assert_eq!(pages, usize::from(code == -32_042));
+        assert_eq!(told["data"]["jsonRpcCode"], -32_042);
+    }
+}
+
+/// G2: what a server of an earlier revision says in a member that its revision does not have is no wish for a round.
+#[test]
+fn an_earlier_revision_asks_for_no_round() {
+    let folder = folder();
+    let lie = r#"{"content":[],"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}},"requestState":"s"}"#;
+    let server = called(folder.path()).reply_to("call", lie).hang();
+    let mut raw = Raw::with(&Config::scripted(&server), true, &json!({}));
+    let result = raw.call("s__t", &json!({}))["result"].clone();
+    assert_eq!(result["resultType"], "complete", "{result}");
 }
