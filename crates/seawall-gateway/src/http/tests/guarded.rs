@@ -2,16 +2,22 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::Full;
 use seawall::HttpClient;
 use seawall::config::{Source, check};
 use serde_json::json;
 
-use super::{Front, event, json_of, modern, modern_headers, plain};
+use super::{Front, event, json_of, modern, modern_headers, plain, text_of};
 use crate::clients::Guard;
+use crate::http::{Page, Pages, Viewer};
 
 const LAPTOP: &str = "laptop-laptop-laptop";
 const BUILD: &str = "build-build-build-build";
+const NARROW: &str = "narrow-narrow-narrow";
 
 fn digest(token: &str) -> String {
     use sha2::Digest as _;
@@ -23,6 +29,7 @@ fn guarded(auth: &serde_json::Value) -> Front {
     let mut section = json!({"clients": {
         "laptop": {"tokenSha256": digest(LAPTOP)},
         "build": {"tokenSha256": digest(BUILD)},
+        "narrow": {"tokenSha256": digest(NARROW), "envelope": ["fs:read:**"]},
     }});
     if !auth.is_null() {
         section["auth"] = auth.clone();
@@ -189,4 +196,67 @@ async fn the_metadata_says_who_issues_tokens() {
         .at("POST", "/.well-known/oauth-protected-resource")
         .await;
     assert_eq!(posted.status(), StatusCode::UNAUTHORIZED);
+}
+
+/// Pages that say who looks.
+struct Looks;
+
+impl Pages for Looks {
+    fn page(&self, path: &str, viewer: Viewer) -> Option<Page> {
+        let text = format!("{viewer:?}");
+        matches!(path, "/" | "/readyz").then(|| Page::new(StatusCode::OK, "text/plain", text))
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        path == "/readyz"
+    }
+}
+
+/// G3, F4: pages tell of every server, so they are for clients that see everything; a browser proves who it is by `Basic`, with
+/// the token as the password. What is open is a stranger's page to everybody else.
+#[tokio::test]
+async fn pages_are_for_who_sees_everything() {
+    let Front { service, endpoint } = guarded(&json!(null));
+    let endpoint = endpoint.beside(Arc::new(Looks));
+    let front = Front { service, endpoint };
+    let (laptop, narrow) = (bearer(LAPTOP), bearer(NARROW));
+    let basic = |token: &str| format!("Basic {}", STANDARD.encode(format!("any:{token}")));
+    let (by_name, by_narrow, by_none) = (basic(LAPTOP), basic(NARROW), basic("x"));
+    let look = async |path: &str, said: Option<&str>| {
+        let mut request = Request::builder().uri(path).header("host", "localhost");
+        if let Some(said) = said {
+            request = request.header("authorization", said);
+        }
+        let body = Full::new(Bytes::new());
+        let response = front.endpoint.handle(request.body(body).unwrap()).await;
+        let asked = response
+            .headers()
+            .get_all("www-authenticate")
+            .iter()
+            .count();
+        (response.status().as_u16(), asked, text_of(response).await)
+    };
+    for said in [&laptop, &by_name] {
+        for path in ["/", "/readyz"] {
+            let (status, _, text) = look(path, Some(said)).await;
+            assert_eq!((status, text.as_str()), (200, "Known"), "{path}");
+        }
+    }
+    for said in [&narrow, &by_narrow] {
+        assert_eq!(look("/", Some(said)).await.0, 403);
+        assert_eq!(look("/readyz", Some(said)).await.2, "Stranger");
+    }
+    for said in [
+        None,
+        Some(by_none.as_str()),
+        Some("Basic !"),
+        Some("Bearer x"),
+    ] {
+        let (status, asked, text) = look("/", said).await;
+        assert_eq!((status, asked), (401, 2), "{said:?}");
+        assert!(!text.contains("Known"));
+        assert_eq!(look("/readyz", said).await.2, "Stranger");
+    }
+    // The endpoint takes no passwords.
+    assert_eq!(look("/mcp", Some(&by_name)).await.0, 401);
 }
