@@ -77,8 +77,11 @@ pub(crate) enum Failure {
     #[error("cannot write {}: {source}", .path.display())]
     OutputFile { path: PathBuf, source: io::Error },
     /// A signal came before anything was called.
-    #[error("interrupted; no tool was called")]
-    Interrupted { server: Option<String> },
+    #[error("interrupted; {undone}")]
+    Interrupted {
+        server: Option<String>,
+        undone: Undone,
+    },
     /// The data could not be written where it was to go. Whatever was asked of a server has been answered.
     #[error("stdout takes no more: {0}")]
     Output(io::Error),
@@ -95,12 +98,15 @@ pub(crate) enum Failure {
     Runtime(io::Error),
 }
 
-/// What was not done, since its server could not be connected to.
+/// What was not done, since its server could not be connected to, or a signal came before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Undone {
     Call,
     Read,
     Prompt,
+    Login,
+    /// Anything: it was not even known what is offered.
+    Anything,
 }
 
 impl fmt::Display for Undone {
@@ -109,16 +115,22 @@ impl fmt::Display for Undone {
             Self::Call => "the tool was not called",
             Self::Read => "nothing was read",
             Self::Prompt => "no prompt was asked for",
+            Self::Login => "the login was not changed to the end",
+            Self::Anything => "no tool was called",
         })
     }
 }
 
 impl Undone {
-    /// A failed connect as the failure of what was to follow.
+    /// A failed connect, or list, as the failure of what was to follow.
     pub(crate) fn of(self, failure: Failure) -> Failure {
         match failure {
             Failure::Server(error) => Failure::Uncalled {
                 error,
+                undone: self,
+            },
+            Failure::Interrupted { server, .. } => Failure::Interrupted {
+                server,
                 undone: self,
             },
             other => other,
@@ -453,7 +465,7 @@ impl From<&Failure> for ErrorReport {
                 Some(server.clone()),
                 format!("its answer {fault}"),
             ),
-            Failure::Interrupted { server } => Self::new(
+            Failure::Interrupted { server, .. } => Self::new(
                 ErrorCode::ConnectionClosed,
                 Outcome::NotSent,
                 server.clone(),

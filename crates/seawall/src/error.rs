@@ -40,6 +40,8 @@ pub(crate) enum ErrorKind {
     Call(CallError),
     /// The caller let go of the call.
     Abandoned(Outcome),
+    /// The same, while the server waited for another round (O4).
+    AbandonedBetweenLegs,
     /// The end of the call was told before; this became of it.
     Over(Outcome),
     /// The embedding program's own code panicked within a connect.
@@ -134,6 +136,7 @@ impl Error {
             ErrorKind::NotUp(_) => ErrorCode::ConnectionClosed,
             ErrorKind::NoSuchFlow => ErrorCode::ToolNotFound,
             ErrorKind::Abandoned(_)
+            | ErrorKind::AbandonedBetweenLegs
             | ErrorKind::Over(_)
             | ErrorKind::Panicked
             | ErrorKind::Unreaped(_) => ErrorCode::ConnectionClosed,
@@ -159,7 +162,9 @@ impl Error {
             | ErrorKind::Over(outcome) => *outcome,
             ErrorKind::Call(error) => error.outcome(),
             ErrorKind::Project { .. } | ErrorKind::List { .. } => Outcome::Answered,
-            ErrorKind::Panicked | ErrorKind::Unreaped(_) => Outcome::NoResponse,
+            ErrorKind::Panicked | ErrorKind::Unreaped(_) | ErrorKind::AbandonedBetweenLegs => {
+                Outcome::NoResponse
+            }
             ErrorKind::Refresh(reason) => match reason.code() {
                 ErrorCode::InvalidResponse => Outcome::Answered,
                 _ if reason.json_rpc_code().is_some() => Outcome::ErrorResponse,
@@ -299,6 +304,12 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::Call(error) => write!(f, "{error}"),
         ErrorKind::Abandoned(Outcome::NotSent) => f.write_str("the call was cancelled; nothing was sent"),
+        ErrorKind::Abandoned(Outcome::ErrorResponse) => {
+            f.write_str("the call was cancelled after the server had refused it, before it was said again")
+        }
+        ErrorKind::AbandonedBetweenLegs => f.write_str(
+            "the call was cancelled while the server waited for another round; nothing was in flight, but it may have begun: verify state before retrying",
+        ),
         ErrorKind::Abandoned(_) => f.write_str(
             "the call was cancelled after it was sent; it may have been carried out: verify state before retrying",
         ),

@@ -8,7 +8,7 @@ use seawall::events::Observer;
 use seawall::inputs::Suppliers;
 use tokio::task::JoinSet;
 
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, Undone};
 use crate::inputs::Inputs;
 use crate::interrupt::Interrupts;
 use crate::logins::{Logins, Visit, origin, wants_login};
@@ -41,6 +41,7 @@ pub(crate) async fn connect(
     printer: &mut Printer,
 ) -> Result<Client, Failure> {
     let interrupted = |_| Failure::Interrupted {
+        undone: Undone::Anything,
         server: Some(config.server().to_owned()),
     };
     let attempt = || builder(&config, means, printer.observer()).connect();
@@ -65,6 +66,7 @@ async fn log_in(
     printer: &Printer,
 ) -> Result<bool, Failure> {
     let interrupted = |_| Failure::Interrupted {
+        undone: Undone::Anything,
         server: Some(config.server().to_owned()),
     };
     let failed = |error| Failure::Login {
@@ -146,7 +148,12 @@ pub(crate) async fn connect_all(
             Ok(Some(Ok(one))) => connected.push(one),
             Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
             Ok(None) => break,
-            Err(_) => return Err(Failure::Interrupted { server: None }),
+            Err(_) => {
+                return Err(Failure::Interrupted {
+                    server: None,
+                    undone: Undone::Anything,
+                });
+            }
         }
     }
     drop(spinner);

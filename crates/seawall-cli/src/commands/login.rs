@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::servers::ServerSet;
 use crate::args::{LoginArgs, LogoutArgs};
-use crate::failure::{Failure, NoLogin, Status, UsageError};
+use crate::failure::{Failure, NoLogin, Status, Undone, UsageError};
 use crate::interrupt::Interrupts;
 use crate::logins::{LoginState, Visit, origin};
 use crate::printer::Printer;
@@ -87,6 +87,7 @@ async fn conclude(
     changed
         .map_err(|_| Failure::Interrupted {
             server: Some(server.clone()),
+            undone: Undone::Login,
         })?
         .map_err(failed)?;
     let login = LoginState::from(oauth.state().await.map_err(failed)?);

@@ -1,11 +1,11 @@
 //! What servers offer beside tools: listed over all of them at once.
 
-use seawall::{Client, Error, Json};
+use seawall::{Client, Error, Json, Request};
 use tokio::task::JoinSet;
 
 use super::connect::{self, connect_all};
 use super::servers::{ServerSet, hint_no_servers};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, Undone};
 use crate::interrupt::Interrupts;
 use crate::printer::{Place, Printer, visible};
 
@@ -87,7 +87,12 @@ impl Offer {
                 Ok(Some(Ok(one))) => lists.push(one),
                 Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
                 Ok(None) => break,
-                Err(_) => return Err(Failure::Interrupted { server: None }),
+                Err(_) => {
+                    return Err(Failure::Interrupted {
+                        server: None,
+                        undone: Undone::Anything,
+                    });
+                }
             }
         }
         drop(spinner);
@@ -101,6 +106,17 @@ impl Offer {
             }
         }
         Ok((listed, failures))
+    }
+}
+
+/// Waits for the answer, or lets go of the request at the first signal.
+pub(super) async fn asked(
+    mut request: Request,
+    interrupts: &mut Interrupts,
+) -> Result<Json, Error> {
+    match interrupts.unless(&mut request).await {
+        Ok(answer) => answer,
+        Err(_) => request.abandon(),
     }
 }
 

@@ -4,7 +4,7 @@ use seawall::{Client, Json};
 
 use super::call::render_block;
 use super::connect::{self, Needs, connect};
-use super::offers::Offer;
+use super::offers::{Offer, asked};
 use super::servers::ServerSet;
 use crate::args::PromptArgs;
 use crate::arguments::{PromptError, nearest, of_prompt};
@@ -59,13 +59,14 @@ async fn get(
     interrupts: &mut Interrupts,
 ) -> Result<Json, Failure> {
     Offer::Prompts.check(client)?;
-    let interrupted = |_| Failure::Interrupted {
-        server: Some(client.server().to_owned()),
+    let listed = match interrupts.unless(Offer::Prompts.list(client)).await {
+        Ok(listed) => listed.map_err(|error| Undone::Prompt.of(error.into()))?,
+        Err(_) => {
+            let server = Some(client.server().to_owned());
+            let undone = Undone::Prompt;
+            return Err(Failure::Interrupted { server, undone });
+        }
     };
-    let listed = interrupts
-        .unless(Offer::Prompts.list(client))
-        .await
-        .map_err(interrupted)??;
     let name_of = |entry: &Json| Some(entry.member("name")?.string()?.into_owned());
     let entry = listed
         .iter()
@@ -81,7 +82,7 @@ async fn get(
     };
     let arguments = of_prompt(entry, pairs).map_err(UsageError::from)?;
     let request = client.prompt(name, arguments.as_ref());
-    Ok(interrupts.unless(request).await.map_err(interrupted)??)
+    Ok(asked(request, interrupts).await?)
 }
 
 /// Each message under the name of who speaks.

@@ -1,6 +1,6 @@
 use std::io;
 
-use super::{ErrorReport, Failure, Status, UsageError};
+use super::{ErrorReport, Failure, Status, Undone, UsageError};
 
 fn json(failure: &Failure) -> String {
     serde_json::to_string(&ErrorReport::from(failure)).expect("it serialises")
@@ -16,7 +16,10 @@ fn failure_without_a_server_says_null() {
 #[test]
 fn signal_before_the_call_is_not_sent() {
     let server = Some("s".to_owned());
-    let failure = Failure::Interrupted { server };
+    let failure = Failure::Interrupted {
+        server,
+        undone: Undone::Anything,
+    };
     assert_eq!(failure.status(), Status::NotSent);
     insta::assert_snapshot!(json(&failure), @r#"{"error":{"code":"connection_closed","outcome":"not_sent","server":"s","message":"interrupted; no tool was called"}}"#);
 }

@@ -261,3 +261,57 @@ fn deadline_is_noticed_in_the_middle_of_a_flood() {
     assert_eq!(ran.status, Some(6), "{}", ran.stderr);
     assert!(took < LONG / 2, "{took:?}");
 }
+
+/// BEHAVIOUR O2: what is true of a call is true of every request: one that the server has is not known not to be carried
+/// out, and one that never went out was not sent, whatever went before it.
+#[test]
+fn interrupted_request_says_whether_the_server_has_it() {
+    let offers = Serve::new()
+        .tools(["t"])
+        .capabilities(r#"{"tools":{},"resources":{},"prompts":{}}"#)
+        .until(Until::Listed);
+    let prompts = r#"{"prompts":[{"name":"p"}]}"#;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let record = folder.path().join("record");
+    let listed = Script::new().record(&record).serve(offers);
+    let read = listed.clone().expect("resources/read").hang();
+    let prompt = listed
+        .clone()
+        .expect("prompts/list")
+        .reply(prompts)
+        .expect("prompts/get")
+        .hang();
+    let unlisted = listed.expect("prompts/list").hang();
+    for (script, args, seen, status, outcome) in [
+        (
+            read,
+            ["read", "x://y", "--server=s", "--json"],
+            "resources/read",
+            6,
+            "no_response",
+        ),
+        (
+            prompt,
+            ["prompt", "p", "--server=s", "--json"],
+            "prompts/get",
+            6,
+            "no_response",
+        ),
+        (
+            unlisted,
+            ["prompt", "p", "--server=s", "--json"],
+            "prompts/list",
+            3,
+            "not_sent",
+        ),
+    ] {
+        // Its server is not started yet.
+        let _ = std::fs::remove_file(&record);
+        let config = Config::scripted(&script);
+        let child = start(&config, &args);
+        wait_for_line(&record, seen);
+        send("INT", &child);
+        let ran = finish(child).exits(status);
+        assert_eq!(ran.json()["error"]["outcome"], outcome, "{args:?}");
+    }
+}

@@ -290,6 +290,8 @@ impl Connection {
         self.let_go(call.0, wire, left);
         match left.outcome() {
             Outcome::NotSent => Abandoned::NotSent,
+            Outcome::ErrorResponse => Abandoned::Refused,
+            _ if left.is_between_legs() => Abandoned::BetweenLegs,
             _ => Abandoned::NoResponse,
         }
     }

@@ -32,6 +32,10 @@ pub enum Abandoned {
     NotSent,
     /// It had been dispatched; a cancellation is on its way if the queue had room (S8).
     NoResponse,
+    /// The server had begun it, and asked for another round (O4): nothing was in flight.
+    BetweenLegs,
+    /// The server had refused it without carrying it out, and it was about to be said again (T2, T3).
+    Refused,
     /// It had ended before.
     Ended(Result<Reply, CallError>),
     /// The connection does not know it: its result was taken.

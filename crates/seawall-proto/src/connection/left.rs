@@ -60,7 +60,7 @@ impl Left {
     }
 
     /// Whether the server waits for the next round, and nothing is in flight (O4).
-    fn is_between_legs(self) -> bool {
+    pub(super) fn is_between_legs(self) -> bool {
         match self {
             Self::Dispatched => false,
             Self::Queued { before, .. } | Self::Withdrawn { before } | Self::Paused { before } => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{Abandoned, Bound, CallError, CallId, Progress, Rounds};
+use seawall_proto::connection::{Bound, CallError, CallId, Progress, Rounds};
 use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
@@ -129,16 +129,10 @@ impl Call {
         let kind = match self.leave_stage() {
             Stage::Unsent(_) => ErrorKind::Abandoned(Outcome::NotSent),
             Stage::Over(outcome) => ErrorKind::Over(outcome),
-            Stage::Pending(id) => {
-                let (left, _relay) = self.client.handle.shared.lock().state().abandon(id);
-                match left {
-                    Abandoned::NotSent => ErrorKind::Abandoned(Outcome::NotSent),
-                    Abandoned::Ended(reply) => return self.end(reply),
-                    Abandoned::NoResponse | Abandoned::Unknown => {
-                        ErrorKind::Abandoned(Outcome::NoResponse)
-                    }
-                }
-            }
+            Stage::Pending(id) => match self.client.abandon(id) {
+                Ok(reply) => return self.end(reply),
+                Err(kind) => kind,
+            },
         };
         Err(self.client.error(kind))
     }

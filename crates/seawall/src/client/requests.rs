@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{CallError, CallId, Connection, Progress, Rounds};
+use seawall_proto::connection::{Abandoned, CallError, CallId, Connection, Progress, Rounds};
 use seawall_proto::framing::Kind;
+use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
 use serde_json::json;
@@ -91,6 +92,23 @@ impl Request {
     pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
         self.carried.rounds = Rounds::Callers { responses, state };
         self
+    }
+
+    /// Lets go of the request and tells what became of it; the result, if it had ended before.
+    ///
+    /// # Errors
+    /// As awaiting it; a request that had not ended is an error whose outcome says whether it had been dispatched.
+    pub fn abandon(mut self) -> Result<Json, Error> {
+        let kind = match std::mem::replace(&mut self.stage, Stage::Over(Outcome::NoResponse)) {
+            Stage::Unsent { .. } => ErrorKind::Abandoned(Outcome::NotSent),
+            Stage::Over(outcome) => ErrorKind::Over(outcome),
+            Stage::Pending(id) => match self.client.abandon(id) {
+                Ok(Ok(reply)) => return Ok(reply.result),
+                Ok(Err(error)) => return Err(self.client.call_error(error)),
+                Err(kind) => kind,
+            },
+        };
+        Err(self.client.error(kind))
     }
 
     fn begin(
@@ -188,6 +206,19 @@ pub struct Pages {
 }
 
 impl Client {
+    /// Lets go of a call or a request: its reply if it had ended before, else what became of it.
+    pub(super) fn abandon(&self, id: CallId) -> Result<Result<Reply, CallError>, ErrorKind> {
+        // The relay is the embedder's: it goes after the lock.
+        let (left, _relay) = self.handle.shared.lock().state().abandon(id);
+        Err(match left {
+            Abandoned::Ended(reply) => return Ok(reply),
+            Abandoned::NotSent => ErrorKind::Abandoned(Outcome::NotSent),
+            Abandoned::Refused => ErrorKind::Abandoned(Outcome::ErrorResponse),
+            Abandoned::BetweenLegs => ErrorKind::AbandonedBetweenLegs,
+            Abandoned::NoResponse | Abandoned::Unknown => ErrorKind::Abandoned(Outcome::NoResponse),
+        })
+    }
+
     /// Any request of the protocol; `params` is a JSON object.
     ///
     /// A modern connection adds its `_meta`; a `requestState` or `inputResponses` of the caller's is not for it to send.

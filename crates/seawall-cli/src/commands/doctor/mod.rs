@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::connect::{self, Means};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::DoctorArgs;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, Undone};
 use crate::interrupt::Interrupts;
 use crate::printer::{Heard, Printer};
 use checkup::{Checkup, Place, Seen};
@@ -47,7 +47,12 @@ pub(crate) async fn run(
             Ok(Some(Ok(found))) => checkups.push(found),
             Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
             Ok(None) => break,
-            Err(_) => return Err(Failure::Interrupted { server: None }),
+            Err(_) => {
+                return Err(Failure::Interrupted {
+                    server: None,
+                    undone: Undone::Anything,
+                });
+            }
         }
     }
     drop(spinner);

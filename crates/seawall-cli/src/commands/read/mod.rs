@@ -7,7 +7,7 @@ use std::path::Path;
 use seawall::{Client, Json, Outcome};
 
 use super::connect::{self, Means, Needs, connect, connect_all};
-use super::offers::Offer;
+use super::offers::{Offer, asked};
 use super::servers::ServerSet;
 use crate::args::ReadArgs;
 use crate::failure::{Failure, Status, Undone, UsageError};
@@ -30,7 +30,9 @@ pub(crate) async fn run(
             drop(spinner);
             connected.map_err(|failure| Undone::Read.of(failure))?
         }
-        None => find(&args.uri, servers, &means, interrupts, printer).await?,
+        None => find(&args.uri, servers, &means, interrupts, printer)
+            .await
+            .map_err(|failure| Undone::Read.of(failure))?,
     };
     let spinner = printer.spinner(&format!("reading {}", args.uri));
     let read = read(&client, &args.uri, interrupts).await;
@@ -105,11 +107,7 @@ async fn find(
 
 async fn read(client: &Client, uri: &str, interrupts: &mut Interrupts) -> Result<Json, Failure> {
     Offer::Resources.check(client)?;
-    let read = interrupts.unless(client.read_resource(uri)).await;
-    let read = read.map_err(|_| Failure::Interrupted {
-        server: Some(client.server().to_owned()),
-    })?;
-    Ok(read?)
+    Ok(asked(client.read_resource(uri), interrupts).await?)
 }
 
 /// Puts what was read where it is wanted.

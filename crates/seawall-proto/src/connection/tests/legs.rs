@@ -372,7 +372,7 @@ fn end_between_legs_cancels_nothing() {
 
             let mut gone = peer();
             let (call, withdrawn) = start(&mut gone);
-            assert_eq!(gone.connection.abandon(call), Abandoned::NoResponse);
+            assert_eq!(gone.connection.abandon(call), Abandoned::BetweenLegs);
             assert_eq!(gone.events().len(), usize::from(withdrawn));
             assert!(gone.sent().is_empty());
             gone.pass(PACE);
