@@ -7,6 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::commands::HostApp;
+mod journal;
+
+use journal::JOURNAL_EXAMPLES;
+pub(crate) use journal::{JournalArgs, JournalPlace, OutcomeArg};
 
 /// The exit statuses, as `--help` and the README show them.
 pub(crate) const EXIT_STATUSES: &str = "\
@@ -246,6 +250,9 @@ pub(crate) enum Command {
     /// Gather the servers that agents on this machine have, and point the agents to the gateway
     #[command(after_help = INIT_EXAMPLES)]
     Init(InitArgs),
+    /// Show the calls that went through `seawall serve`, and what became of them
+    #[command(after_help = JOURNAL_EXAMPLES)]
+    Journal(JournalArgs),
     /// Log in to a server behind a URL
     #[command(after_help = LOGIN_EXAMPLES)]
     Login(LoginArgs),
@@ -363,6 +370,9 @@ pub(crate) struct ServeArgs {
     /// Serve the client over stdio as this one of the configuration's `gateway.clients`
     #[arg(long, value_name = "NAME", conflicts_with = "http")]
     pub(crate) client: Option<String>,
+    /// Where calls are recorded, instead of `seawall/journal.db` in the platform's folder for states; `off` for nowhere
+    #[arg(long, value_name = "PATH|off")]
+    pub(crate) journal: Option<JournalPlace>,
     #[command(flatten)]
     pub(crate) keep: RunArgs,
 }

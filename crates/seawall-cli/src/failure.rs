@@ -13,8 +13,12 @@ use seawall::{AuthError, Error, ErrorCode, HostError, Outcome};
 use serde::Serialize;
 
 use crate::arguments::{ArgumentError, PromptError};
-use crate::commands::InitError;
+use crate::commands::{InitError, JournalProblem};
 use crate::printer::Printer;
+
+pub(crate) use no_login::NoLogin;
+
+mod no_login;
 
 /// The exit statuses; `args::EXIT_STATUSES` explains them to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,24 +142,6 @@ impl Undone {
     }
 }
 
-/// Why a server cannot be logged in to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum NoLogin {
-    Bearer,
-    Off,
-    NotHttp,
-}
-
-impl fmt::Display for NoLogin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bearer => "its entry names the variable of a token (`bearerTokenEnv`)",
-            Self::Off => "its entry brings credentials of its own, or says `\"oauth\": false`",
-            Self::NotHttp => "it is not behind an http or https URL",
-        })
-    }
-}
-
 /// What was asked for cannot be meant.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
@@ -238,6 +224,8 @@ pub(crate) enum UsageError {
     NamesMeet { name: String, servers: Vec<String> },
     #[error(transparent)]
     Init(#[from] InitError),
+    #[error(transparent)]
+    Journal(#[from] JournalProblem),
     #[error("--demo: the path of this program is not UTF-8")]
     DemoPath,
 }

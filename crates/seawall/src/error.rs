@@ -52,6 +52,8 @@ pub(crate) enum ErrorKind {
     Uncovered(Capability),
     /// The deadline passed while other calls of the run had their turns at the server (F2).
     NoTurn { limit_ms: u128 },
+    /// The call could not be written down before it was to be sent (J1); or not before its deadline.
+    Unrecorded { limit_ms: Option<u128> },
     /// The configuration includes tools that the catalog lacks (K11).
     Project {
         error: ProjectError,
@@ -142,10 +144,13 @@ impl Error {
             | ErrorKind::Unreaped(_) => ErrorCode::ConnectionClosed,
             ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
             ErrorKind::Uncovered(_) => ErrorCode::CapabilityRefused,
-            ErrorKind::NoTurn { .. } => ErrorCode::Timeout,
             ErrorKind::FollowsAll => ErrorCode::ProtocolError,
+            ErrorKind::NoTurn { .. } | ErrorKind::Unrecorded { limit_ms: Some(_) } => {
+                ErrorCode::Timeout
+            }
             ErrorKind::UnusableSchema | ErrorKind::List { .. } => ErrorCode::InvalidResponse,
             ErrorKind::NotBuilt(_)
+            | ErrorKind::Unrecorded { limit_ms: None }
             | ErrorKind::LoginOverStdio
             | ErrorKind::NoRuntime
             | ErrorKind::Http(_)
@@ -174,6 +179,7 @@ impl Error {
             | ErrorKind::StaleDeclaration
             | ErrorKind::Uncovered(_)
             | ErrorKind::NoTurn { .. }
+            | ErrorKind::Unrecorded { .. }
             | ErrorKind::UnusableSchema
             | ErrorKind::FollowsAll
             | ErrorKind::NotBuilt(_)
@@ -319,6 +325,13 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::NoTurn { limit_ms } => write!(
             f,
             "the call waited longer than {limit_ms} ms for other calls of its run to this server; nothing was sent"
+        ),
+        ErrorKind::Unrecorded { limit_ms: None } => {
+            f.write_str("the journal cannot be written, so the call was not made; nothing was sent")
+        }
+        ErrorKind::Unrecorded { limit_ms: Some(limit_ms) } => write!(
+            f,
+            "the call was not recorded in the journal within {limit_ms} ms; nothing was sent"
         ),
         ErrorKind::Uncovered(capability) => write_uncovered(capability, f),
         ErrorKind::Project { error, unreaped } => {

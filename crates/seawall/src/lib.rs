@@ -37,6 +37,7 @@
 //! * [`events`] shows what a server says beside the protocol, redacted ([`redact`]), to an observer that asks for it.
 //! * [`results`] checks structured output against the tool's schema.
 //! * [`visible`] shows people and models what is hidden in a server's text.
+//! * [`journal`] records each call of a host before it is sent.
 //! * [`readers`] gives a result to a model, a module or a script, and saves what they cannot take.
 
 pub mod client;
@@ -46,6 +47,7 @@ pub mod events;
 pub mod flows;
 pub mod host;
 pub mod inputs;
+pub mod journal;
 pub mod oauth;
 pub mod policy;
 pub mod readers;

@@ -7,6 +7,7 @@ mod connect;
 mod demo_server;
 mod doctor;
 mod init;
+mod journal;
 mod login;
 mod offers;
 mod prompt;
@@ -19,6 +20,7 @@ mod servers;
 mod tools;
 
 pub(crate) use init::{HostApp, InitError};
+pub(crate) use journal::JournalProblem;
 
 use crate::args::Command;
 use crate::failure::{Failure, Status};
@@ -55,6 +57,7 @@ pub(crate) fn run(
         Command::Run(args) => run::run(&args, settings, printer),
         Command::Serve(args) => serve::run(&args, settings, printer),
         Command::Init(args) => init::run(&args, settings, printer),
+        Command::Journal(args) => journal::run(&args, printer),
         Command::Login(args) => with_servers(args, login::login, settings, printer),
         Command::Logout(args) => with_servers(args, login::logout, settings, printer),
         Command::Check(args) => Ok(check::run(&args, settings, printer)),

@@ -151,6 +151,11 @@ impl Printer {
         self.spinners.clone()
     }
 
+    /// Whether stdout takes no more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
     /// Data, as it is, and a newline.
     pub(crate) fn data(&mut self, text: &str) {
         if self.broken.is_some() {

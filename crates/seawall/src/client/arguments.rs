@@ -27,6 +27,11 @@ impl Arguments {
         }))
     }
 
+    /// The text, unless it is refused.
+    pub(crate) fn json(&self) -> Option<&Json> {
+        self.0.as_ref().ok()
+    }
+
     pub(super) fn into_json(self) -> Result<Json, CallError> {
         self.0
     }

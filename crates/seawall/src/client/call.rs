@@ -141,6 +141,10 @@ impl Call {
         Arc::clone(&self.client.handle.server)
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     fn leave_stage(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over(Outcome::NoResponse))
     }

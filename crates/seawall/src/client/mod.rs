@@ -48,6 +48,7 @@ pub use requests::{Pages, Request};
 use crate::config::ServerConfig;
 use crate::error::{Error, ErrorKind};
 use crate::flows::Flow;
+use crate::redact::Redactor;
 use crate::results::OutputValidator;
 use crate::transport::stdio::NotReaped;
 use link::Tree;
@@ -242,6 +243,13 @@ impl Client {
         self.handle.config.limits()
     }
 
+    /// What takes the secrets out of text of this connection, as they are known now (R1).
+    pub(crate) fn redactor(&self) -> Redactor {
+        let secrets = &self.handle.secrets;
+        let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        secrets.redactor().clone()
+    }
+
     fn error(&self, kind: ErrorKind) -> Error {
         Error::new(&self.handle.server, kind)
     }
@@ -252,14 +260,10 @@ impl Client {
         else {
             return self.error(ErrorKind::Call(error));
         };
-        let (shown, data) = {
-            let secrets = &self.handle.secrets;
-            let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
-            let redactor = secrets.redactor();
-            let data = told.data();
-            let data = data.and_then(|data| crate::events::shown_data(data, redactor));
-            (crate::events::shown_message(told.reveal(), redactor), data)
-        };
+        let redactor = self.redactor();
+        let data = told.data();
+        let data = data.and_then(|data| crate::events::shown_data(data, &redactor));
+        let shown = crate::events::shown_message(told.reveal(), &redactor);
         self.error(ErrorKind::Call(error.without_text()))
             .telling(shown, data)
     }

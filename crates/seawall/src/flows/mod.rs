@@ -49,6 +49,7 @@ struct Declaration {
     class: ToolClass,
     digest: Digest,
     entry: Json,
+    read_only: bool,
 }
 
 impl Flow {
@@ -84,6 +85,7 @@ impl Flow {
             class: ToolClass::of(tool.raw()),
             digest,
             entry: tool.raw().clone(),
+            read_only: says_read_only(tool.raw()),
         }))
     }
 
@@ -128,6 +130,13 @@ impl Flow {
     #[must_use]
     pub fn entry(&self) -> &Json {
         &self.0.entry
+    }
+
+    /// Whether the server marks the tool as one that changes nothing (`annotations.readOnlyHint: true`). Its word, and no
+    /// more; not a part of the declaration.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.0.read_only
     }
 
     /// What a call may do to the host: every [`HostAction`] on every resource (F2), or what the server's grant narrows that
@@ -256,6 +265,13 @@ pub fn compose(flows: impl IntoIterator<Item = Flow>) -> Result<Vec<Flow>, Dupli
         }
     }
     Ok(flows)
+}
+
+fn says_read_only(entry: &Json) -> bool {
+    let hint = entry
+        .member("annotations")
+        .and_then(|annotations| annotations.member("readOnlyHint"));
+    hint.is_some_and(|hint| hint.as_bytes() == b"true")
 }
 
 fn quoted(names: &[String]) -> String {

@@ -12,6 +12,7 @@ use crate::client::ClientBuilder;
 use crate::config::{Reconnect, ServerConfig};
 use crate::events::Observer;
 use crate::inputs::Suppliers;
+use crate::journal::Journal;
 use crate::supervisor::{Bus, Connector, Publisher, Registry, World};
 use crate::web::HttpClient;
 
@@ -27,6 +28,7 @@ pub struct HostBuilder {
     relays: bool,
     http: Option<HttpClient>,
     prepare: Option<Arc<Prepare>>,
+    journal: Option<Journal>,
 }
 
 impl HostBuilder {
@@ -87,6 +89,12 @@ impl HostBuilder {
         self
     }
 
+    /// Records each call (J1): see [`journal`](crate::journal). Default: nowhere.
+    pub fn journal(mut self, journal: Journal) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
     /// Builds the host. Nothing is started.
     #[must_use]
     pub fn build(self) -> Host {
@@ -114,6 +122,7 @@ impl HostBuilder {
             lives: Mutex::default(),
             servers: Mutex::new(self.servers),
             applying: Semaphore::new(1),
+            journal: self.journal,
         }))
     }
 }

@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::events::LogLevel;
 use crate::flows::{Digest, Flow};
 use crate::inputs::Relay;
+use crate::journal::{Receipt, Record};
 use crate::policy::OnConflict;
 use crate::supervisor::ServerState;
 
@@ -42,6 +43,9 @@ pub struct HostCall {
     digest: Option<Digest>,
     carried: Carried,
     on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
+    caller_name: Option<String>,
+    /// What is known of it in the journal, until its end is.
+    record: Option<Record>,
     /// When it was polled first.
     begun: Option<Instant>,
     stage: Stage,
@@ -62,6 +66,8 @@ enum Stage {
     Asked(Arguments),
     /// It is in line.
     Waiting(Box<Waiting>),
+    /// It is being recorded; nothing of it is sent before.
+    Recording(Box<Recording>),
     /// It is under way; the turn is its own until it ends.
     Calling(Box<Call>, Option<Turn>),
     /// Its end was told: whose call it was, and what became of it.
@@ -72,6 +78,16 @@ struct Waiting {
     arguments: Arguments,
     server: Arc<str>,
     place: Place,
+    ends: Instant,
+    limit: Duration,
+    /// Set once it has to wait.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+struct Recording {
+    call: Call,
+    turn: Option<Turn>,
+    receipt: Receipt,
     ends: Instant,
     limit: Duration,
     /// Set once it has to wait.
@@ -124,6 +140,8 @@ impl HostCall {
             digest: None,
             carried: Carried::default(),
             on_progress: None,
+            caller_name: None,
+            record: None,
             begun: None,
             stage: Stage::Asked(arguments),
         }
@@ -171,16 +189,26 @@ impl HostCall {
         self
     }
 
+    /// Who calls, for the journal.
+    pub fn caller_name(mut self, name: &str) -> Self {
+        self.caller_name = Some(name.to_owned());
+        self
+    }
+
     /// See [`Call::abandon`]. A call that waited for its turn was not sent.
     ///
     /// # Errors
     /// As [`Call::abandon`].
     pub fn abandon(mut self) -> Result<ToolResult, Error> {
+        self.let_go()
+    }
+
+    fn let_go(&mut self) -> Result<ToolResult, Error> {
         let not_sent = |server: &Arc<str>| {
             let kind = ErrorKind::Abandoned(Outcome::NotSent);
             Err(Error::new(server, kind))
         };
-        match self.leave_stage() {
+        let ended = match self.leave_stage() {
             Stage::Asked(_) => {
                 let host = self.host();
                 match host.and_then(|host| host.server_of(&self.flow)) {
@@ -189,8 +217,24 @@ impl HostCall {
                 }
             }
             Stage::Waiting(waiting) => not_sent(&waiting.server),
-            Stage::Calling(call, _) => call.abandon(),
+            Stage::Recording(recording) => not_sent(&recording.call.server()),
+            Stage::Calling(call, _) => {
+                let client = call.client().clone();
+                let ended = call.abandon();
+                self.recorded(&ended, Some(&client));
+                return ended;
+            }
             Stage::Over(server, outcome) => Err(Error::new(&server, ErrorKind::Over(outcome))),
+        };
+        self.recorded(&ended, None);
+        ended
+    }
+
+    /// Tells the journal what became of it, once.
+    fn recorded(&mut self, ended: &Result<ToolResult, Error>, client: Option<&Client>) {
+        if let Some(record) = self.record.take() {
+            let redactor = client.filter(|_| record.keeps_texts());
+            record.end(ended, redactor.map(Client::redactor).as_ref());
         }
     }
 
@@ -214,7 +258,17 @@ impl HostCall {
         let Some(host) = self.host() else {
             return Err(nobody());
         };
+        if let (None, Some(journal)) = (&self.record, &host.0.journal) {
+            let draft = journal.draft(&self.flow, self.caller_name.as_deref(), arguments.json());
+            self.record = Some(draft);
+        }
+        let Some(host) = self.host() else {
+            return Err(nobody());
+        };
         let (client, flow) = host.offering(&self.flow)?;
+        if let Some(record) = &mut self.record {
+            record.is_of(&flow);
+        }
         let turn = match &self.who {
             Who::Run(run) => {
                 let server: Arc<str> = flow.server().into();
@@ -243,6 +297,11 @@ impl HostCall {
                 None
             }
         };
+        let receipt = self.record.as_mut().map(|record| {
+            let redactor = record.keeps_texts().then(|| client.redactor());
+            record.begin(&redactor.unwrap_or_default())
+        });
+        let limit = self.timeout.unwrap_or(client.limits().request_timeout);
         let carried = std::mem::take(&mut self.carried);
         let call = client.call(flow.tool(), arguments).carrying(carried);
         let mut call = call.waited(begun.elapsed());
@@ -255,7 +314,17 @@ impl HostCall {
         if let Some(tell) = self.on_progress.take() {
             call = call.on_progress(tell);
         }
-        Ok(Stage::Calling(Box::new(call), turn))
+        Ok(match receipt {
+            None => Stage::Calling(Box::new(call), turn),
+            Some(receipt) => Stage::Recording(Box::new(Recording {
+                call,
+                turn,
+                receipt,
+                ends: begun + limit,
+                limit,
+                deadline: None,
+            })),
+        })
     }
 }
 
@@ -274,6 +343,18 @@ impl Future for HostCall {
                     Poll::Ready(Ok(turn)) => self.go_on(waiting.arguments, Some(turn)),
                     Poll::Ready(Err(error)) => Err(error),
                 },
+                Stage::Recording(mut recording) => match recording.poll(context) {
+                    Poll::Pending => {
+                        self.stage = Stage::Recording(recording);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(Ok(())) => {
+                        let Recording { call, turn, .. } = *recording;
+                        let waited = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+                        Ok(Stage::Calling(Box::new(call.waited(waited)), turn))
+                    }
+                    Poll::Ready(Err(error)) => Err(error),
+                },
                 Stage::Calling(mut call, turn) => {
                     match Pin::new(&mut *call).poll(context) {
                         Poll::Pending => {
@@ -285,6 +366,7 @@ impl Future for HostCall {
                             let outcome = ended
                                 .as_ref()
                                 .map_or_else(Error::outcome, |_| Outcome::Answered);
+                            self.recorded(&ended, Some(call.client()));
                             self.stage = Stage::Over(call.server(), outcome);
                             return Poll::Ready(ended);
                         }
@@ -296,9 +378,39 @@ impl Future for HostCall {
                 Ok(stage) => self.stage = stage,
                 Err(error) => {
                     self.stage = Stage::Over(error.server().into(), error.outcome());
-                    return Poll::Ready(Err(error));
+                    let ended = Err(error);
+                    self.recorded(&ended, None);
+                    return Poll::Ready(ended);
                 }
             }
+        }
+    }
+}
+
+impl Drop for HostCall {
+    fn drop(&mut self) {
+        // What became of it is found out for the journal alone.
+        if self.record.is_some() {
+            let _ = self.let_go();
+        }
+    }
+}
+
+impl Recording {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let failed = |limit_ms| {
+            let kind = ErrorKind::Unrecorded { limit_ms };
+            Poll::Ready(Err(Error::new(&self.call.server(), kind)))
+        };
+        if let Poll::Ready(recorded) = Pin::new(&mut self.receipt).poll(context) {
+            return recorded.map_or_else(|_| failed(None), |()| Poll::Ready(Ok(())));
+        }
+        let deadline = self
+            .deadline
+            .get_or_insert_with(|| Box::pin(sleep_until(self.ends)));
+        match deadline.as_mut().poll(context) {
+            Poll::Ready(()) => failed(Some(self.limit.as_millis())),
+            Poll::Pending => Poll::Pending,
         }
     }
 }

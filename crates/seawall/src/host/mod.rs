@@ -70,6 +70,7 @@ pub use status::ServerStatus;
 pub use stop::StopError;
 
 use crate::config::ServerConfig;
+use crate::journal::Journal;
 use crate::supervisor::{Answered, Command, Life, Supervisor, World};
 
 /// Many servers. Clones share them.
@@ -90,6 +91,7 @@ struct Inner {
     servers: Mutex<Vec<ServerConfig>>,
     /// Whose turn it is to apply a configuration.
     applying: Semaphore,
+    journal: Option<Journal>,
 }
 
 impl Host {

@@ -259,6 +259,13 @@ impl Line {
         }
     }
 
+    /// How the journal is, since that is news.
+    pub(super) fn journal(event: &'static str, words: String, lost: u64) -> Self {
+        let mut line = Self::new(event, words).weighing(Weight::Bad);
+        line.detail.count = (lost > 0).then_some(lost);
+        line
+    }
+
     fn failure(event: &'static str, before: &str, error: &Error) -> Self {
         let mut line = Self::new(event, format!("{before}{}", error.message()));
         line.detail.error = Some(ErrorReport::of(error).into_body());

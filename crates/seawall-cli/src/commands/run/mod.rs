@@ -6,6 +6,7 @@
 
 mod alerts;
 mod hangup;
+mod journal;
 mod line;
 mod source;
 mod table;
@@ -32,6 +33,7 @@ use crate::printer::{Board, Feed, Printer};
 use crate::settings::Settings;
 use alerts::Alerts;
 use hangup::{Hangup, Meaning};
+use journal::Recorded;
 use line::{Line, Weight};
 use source::Source;
 use table::Times;
@@ -99,8 +101,9 @@ fn begin(
         let mut interrupts = Interrupts::listen_but_for_hangups().map_err(Failure::Runtime)?;
         let hangup = Hangup::listen().map_err(Failure::Runtime)?;
         let alerts = alerts::resolve(begun.args.alert_log.as_deref())?;
+        let journal = Recorded::of(begun.wanted.as_ref(), printer)?;
         let serves = begun.wanted.is_some();
-        let host = build(begun.servers, &alerts, printer, serves)?;
+        let host = build(begun.servers, &alerts, &journal, printer, serves)?;
         let front = match begun.wanted {
             Some(wanted) => Some(Front::open(wanted, &begun.gateway, &host, printer).await?),
             None => None,
@@ -135,6 +138,7 @@ fn begin(
             feed,
             board,
             front,
+            journal: journal.clone(),
             times: Times::default(),
             budget: Duration::from_millis(begun.args.budget.into()),
         };
@@ -142,6 +146,7 @@ fn begin(
         if !matches!(ended, Err(Failure::Killed)) {
             // A signal meanwhile is one not to wait.
             interrupts.unless(alerts.finish()).await.ok();
+            interrupts.unless(journal.finish()).await.ok();
         }
         ended
     })
@@ -150,6 +155,7 @@ fn begin(
 fn build(
     servers: ServerSet,
     alerts: &Alerts,
+    journal: &Recorded,
     printer: &Printer,
     serves: bool,
 ) -> Result<Host, Failure> {
@@ -166,6 +172,9 @@ fn build(
         });
     for sink in &alerts.sinks {
         builder = builder.alert(Arc::clone(sink));
+    }
+    if let Some(journal) = journal.journal() {
+        builder = builder.journal(journal);
     }
     if let Some(observer) = printer.observer() {
         builder = builder.observer(observer);
@@ -197,6 +206,7 @@ struct Run<'r> {
     gateway: GatewayConfig,
     /// Where clients are served, if they are.
     front: Option<Front>,
+    journal: Recorded,
     times: Times,
     budget: Duration,
 }
@@ -216,6 +226,7 @@ enum Turn {
     Served,
     Hangup(Meaning),
     Heard(Heard),
+    Journal(Line),
     Done(Done),
     Look,
 }
@@ -278,6 +289,7 @@ impl Run<'_> {
                 () = served(&mut self.front) => Turn::Served,
                 meaning = self.hangup.next() => Turn::Hangup(meaning),
                 heard = self.events.next() => heard.map_or(Turn::Stop, Turn::Heard),
+                line = self.journal.news() => Turn::Journal(line),
                 done = finished(&mut work) => Turn::Done(done),
                 _ = looks.tick() => Turn::Look,
             };
@@ -291,6 +303,7 @@ impl Run<'_> {
                 Turn::Broken(error) => return Ending::Output(error),
                 Turn::Hangup(Meaning::Reload) => asked = true,
                 Turn::Heard(heard) => self.heard(heard),
+                Turn::Journal(line) => self.say(&line),
                 Turn::Done(Done::Started(Ok(started))) => {
                     self.say(&Line::started(&started));
                     if let Some(front) = &mut self.front

@@ -9,7 +9,7 @@ mod terms;
 use std::net::SocketAddr;
 
 use super::run::keep;
-use crate::args::{NamesArg, RemoteErrorsArg, ServeArgs};
+use crate::args::{JournalPlace, NamesArg, RemoteErrorsArg, ServeArgs};
 use crate::asker::Asker;
 use crate::failure::{Failure, Status};
 use crate::printer::Printer;
@@ -27,6 +27,8 @@ pub(super) struct Wanted {
     pub(super) remote_errors: Option<RemoteErrorsArg>,
     /// Who the client over stdio is.
     pub(super) client: Option<String>,
+    /// Where calls are recorded, if that was said.
+    pub(super) journal: Option<JournalPlace>,
 }
 
 pub(crate) fn run(
@@ -39,6 +41,7 @@ pub(crate) fn run(
         names: args.names,
         remote_errors: args.remote_errors,
         client: args.client.clone(),
+        journal: args.journal.clone(),
     };
     let mut settings = settings.clone();
     if args.http.is_none() {
