@@ -19,6 +19,8 @@ mod http_rounds;
 mod http_sessions;
 mod http_streams;
 mod http_support;
+#[cfg(feature = "journal")]
+mod journal;
 mod spawning;
 mod stdio_eras;
 
