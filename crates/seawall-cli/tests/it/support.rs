@@ -17,6 +17,10 @@ pub(crate) fn seawall(args: &[&str]) -> Command {
         .env_remove("CLICOLOR_FORCE")
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("HOME", "/nonexistent")
+        .env(
+            "XDG_STATE_HOME",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/state"),
+        )
         .stdin(Stdio::null());
     command
 }
@@ -107,8 +111,16 @@ impl Config {
     /// The binary with this configuration.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = seawall(args);
-        command.args(["--mcp-config", &self.path()]);
         command
+            .args(["--mcp-config", &self.path()])
+            .env("XDG_STATE_HOME", self.state());
+        command
+    }
+
+    /// The folder for the states of programs.
+    pub(crate) fn state(&self) -> String {
+        let state = self.0.path().join("state");
+        state.to_str().expect("a UTF-8 path").to_owned()
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {

@@ -26,7 +26,7 @@ fn it_ends_with_its_input() {
     let pid = std::fs::read_to_string(&pid).expect("a pid");
     let pid = pid.trim().parse().expect("a number");
     assert!(wait_until(LONG, || !is_alive(pid)));
-    for line in raw.lines.by_ref() {
+    for line in raw.lines.take().into_iter().flatten() {
         let line = line.expect("readable");
         assert!(
             serde_json::from_str::<serde_json::Value>(&line).is_ok(),

@@ -5,6 +5,7 @@ mod calling;
 mod clients;
 mod ending;
 mod http;
+mod journal;
 mod listing;
 mod offers;
 mod watching;
@@ -109,6 +110,7 @@ async fn client(config: &Config, way: (bool, Protocol)) -> (Client, Option<Serve
     }
     let entry = ServerConfig::stdio("gate", env!("CARGO_BIN_EXE_seawall"))
         .args(["serve", "--mcp-config", &config.path()])
+        .env("XDG_STATE_HOME", config.state())
         .protocol(protocol);
     let client = Client::connect(entry.build().expect("a valid entry")).await;
     (client.expect("connects"), None)
@@ -118,7 +120,8 @@ async fn client(config: &Config, way: (bool, Protocol)) -> (Client, Option<Serve
 struct Raw {
     child: Child,
     stdin: Option<ChildStdin>,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
+    /// `None` where somebody else reads.
+    lines: Option<std::io::Lines<BufReader<ChildStdout>>>,
     /// What came that was no answer.
     told: Vec<Value>,
     next: u64,
@@ -166,7 +169,7 @@ impl Raw {
         let stdout = child.stdout.take().expect("stdout is piped");
         Self {
             stdin: child.stdin.take(),
-            lines: BufReader::new(stdout).lines(),
+            lines: Some(BufReader::new(stdout).lines()),
             child,
             told: Vec::new(),
             next: 1,
@@ -208,7 +211,8 @@ impl Raw {
     }
 
     fn read(&mut self) -> Value {
-        let line = self.lines.next().expect("not the end").expect("readable");
+        let lines = self.lines.as_mut().expect("nobody else reads");
+        let line = lines.next().expect("not the end").expect("readable");
         let message: Value = serde_json::from_str(&line).expect("nothing but protocol");
         assert_eq!(message["jsonrpc"], "2.0");
         message
