@@ -37,7 +37,8 @@ mod store;
 #[cfg(feature = "journal")]
 mod writer;
 
-#[cfg(all(test, feature = "journal"))]
+#[cfg(feature = "journal")]
+#[cfg(test)]
 mod tests;
 
 use std::fmt;

@@ -307,7 +307,7 @@ fn insert(
         call.text,
         end.map(|end| end.outcome.as_str()),
         end.and_then(|end| end.code).map(|code| code.as_str()),
-        end.map(|end| micros(end)),
+        end.map(micros),
     ])?;
     Ok(row)
 }

@@ -226,7 +226,7 @@ enum Turn {
     Served,
     Hangup(Meaning),
     Heard(Heard),
-    Journal(Line),
+    Journal(Box<Line>),
     Done(Done),
     Look,
 }
@@ -289,7 +289,7 @@ impl Run<'_> {
                 () = served(&mut self.front) => Turn::Served,
                 meaning = self.hangup.next() => Turn::Hangup(meaning),
                 heard = self.events.next() => heard.map_or(Turn::Stop, Turn::Heard),
-                line = self.journal.news() => Turn::Journal(line),
+                line = self.journal.news() => Turn::Journal(Box::new(line)),
                 done = finished(&mut work) => Turn::Done(done),
                 _ = looks.tick() => Turn::Look,
             };
