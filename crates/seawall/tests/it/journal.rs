@@ -192,10 +192,8 @@ async fn a_call_that_cannot_be_recorded_is_not_sent() {
     std::fs::create_dir(&path).expect("a folder in its place");
     let refused = host.call("mcp/s/w", Arguments::none()).await;
     let error = refused.expect_err("refused");
-    assert_eq!(
-        verdict(&error),
-        (ErrorCode::Configuration, Outcome::NotSent)
-    );
+    let found = (error.code(), error.outcome());
+    assert_eq!(found, (ErrorCode::Configuration, Outcome::NotSent));
     let text = error.to_string();
     assert!(
         text.contains("journal") && !text.contains("journal.db"),
