@@ -167,10 +167,12 @@ impl Client {
     /// for each other.
     #[cfg(feature = "host")]
     pub fn call(&self, host: &Host, flow: &Flow, arguments: Arguments) -> HostCall {
-        if self.envelope == *EVERYTHING {
-            return host.call(flow.name(), arguments);
-        }
-        host.caller(self.envelope.clone())
-            .call(flow.name(), arguments)
+        let call = if self.envelope == *EVERYTHING {
+            host.call(flow.name(), arguments)
+        } else {
+            let caller = host.caller(self.envelope.clone());
+            caller.call(flow.name(), arguments)
+        };
+        call.caller_name(&self.name)
     }
 }
