@@ -139,7 +139,7 @@ const LIBRARY: Layers = Layers {
         ("readers", &["visible"]),
         ("redact", &["config"]),
         ("inputs", &[]),
-        ("journal", &["error", "flows", "redact"]),
+        ("journal", &["config", "error", "flows", "redact"]),
         ("oauth", &["config", "redact", "web"]),
         ("results", &[]),
         ("transport", &["config", "events", "redact", "web"]),

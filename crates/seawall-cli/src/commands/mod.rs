@@ -57,7 +57,7 @@ pub(crate) fn run(
         Command::Run(args) => run::run(&args, settings, printer),
         Command::Serve(args) => serve::run(&args, settings, printer),
         Command::Init(args) => init::run(&args, settings, printer),
-        Command::Journal(args) => journal::run(&args, printer),
+        Command::Journal(args) => journal::run(&args, settings, printer),
         Command::Login(args) => with_servers(args, login::login, settings, printer),
         Command::Logout(args) => with_servers(args, login::logout, settings, printer),
         Command::Check(args) => Ok(check::run(&args, settings, printer)),

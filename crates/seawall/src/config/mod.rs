@@ -33,7 +33,8 @@ pub use builder::ServerConfigBuilder;
 pub use check::{Checked, Source, check};
 pub use credentials::{is_credential_name, looks_like_credential};
 pub use gateway::{
-    AuthConfig, ClientConfig, GatewayConfig, GatewayErrors, GatewayFault, GatewayNames, TokenDigest,
+    AuthConfig, ClientConfig, Durability, GatewayConfig, GatewayErrors, GatewayFault, GatewayNames,
+    JournalConfig, TokenDigest, WhenUnwritable,
 };
 pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
 pub use oauth::OAuthConfig;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use crate::config::{Durability, WhenUnwritable};
+
 /// How long calls are kept by default: 30 days.
 pub const DEFAULT_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How large the file may grow by default: 256 MiB, some 500 000 calls.
@@ -52,29 +54,4 @@ pub enum Texts {
     Digests,
     /// The texts too, each with the server's secrets taken out (R1), then cut to [`MAX_STORED_BYTES`].
     Stored,
-}
-
-/// What becomes of a call that cannot be recorded: the disk is full, the file is read-only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum WhenUnwritable {
-    /// It is refused, `not_sent`; but where its tool is marked read-only it is made, and recorded as soon as that can be.
-    #[default]
-    RefuseWrites,
-    /// It is refused, `not_sent`, whatever its tool is; each call waits for its record then.
-    RefuseAll,
-    /// It is made, and recorded as soon as that can be.
-    Allow,
-}
-
-/// What a record survives once its call may be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Durability {
-    /// The end of the process, by `kill -9` too: the system has it. A loss of power can take the last moments, from the
-    /// newest backwards; the file stays sound. SQLite's `synchronous = NORMAL`.
-    #[default]
-    Process,
-    /// A loss of power too: the disk was told to keep it, which takes milliseconds. SQLite's `synchronous = FULL`.
-    Power,
 }

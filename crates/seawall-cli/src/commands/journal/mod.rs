@@ -12,13 +12,16 @@ mod view;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use seawall::config::load;
 use seawall::journal::{Cursor, Fault, Filter, JournalError, JournalReader};
 use tokio::runtime::Builder;
 
 use crate::args::{JournalArgs, JournalPlace, OutcomeArg};
+use crate::asker::Asker;
 use crate::failure::{Failure, Status, UsageError};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
+use crate::settings::Settings;
 
 pub(super) use place::opened;
 pub(crate) use problem::JournalProblem;
@@ -26,15 +29,20 @@ pub(crate) use problem::JournalProblem;
 /// How often a journal that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(250);
 
-pub(crate) fn run(args: &JournalArgs, printer: &mut Printer) -> Result<Status, Failure> {
-    let named = match &args.journal {
-        Some(JournalPlace::File(path)) => Some(path.clone()),
-        _ => None,
+pub(crate) fn run(
+    args: &JournalArgs,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
+    let path = match &args.journal {
+        Some(JournalPlace::File(path)) => path.clone(),
+        // What else is in the configuration, good or bad, is of no concern here.
+        _ => match load(&settings.lookup, &Asker::Nobody).gateway.journal.path {
+            Some(path) => path,
+            None => place::default_path().map_err(UsageError::from)?,
+        },
     };
-    let path = match &named {
-        Some(path) => path.clone(),
-        None => place::default_path().map_err(UsageError::from)?,
-    };
+    let is_named = matches!(args.journal, Some(JournalPlace::File(_)));
     let mut filter = Filter::default();
     filter.server = args.server.clone();
     filter.outcome = args.outcome.map(OutcomeArg::outcome);
@@ -46,7 +54,7 @@ pub(crate) fn run(args: &JournalArgs, printer: &mut Printer) -> Result<Status, F
         .map_err(UsageError::from)?;
     let looked = Looked {
         path,
-        is_named: named.is_some(),
+        is_named,
         filter,
         limit: args.limit,
     };

@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::time::Duration;
 
+use seawall::config::{JournalConfig, WhenUnwritable};
 use seawall::journal::{Health, Journal};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -25,26 +26,33 @@ struct Open {
     journal: Journal,
     health: watch::Receiver<Health>,
     told: Health,
+    policy: WhenUnwritable,
 }
 
 impl Recorded {
     /// The journal of a gateway; a run without one makes no calls.
-    pub(super) fn of(wanted: Option<&Wanted>, printer: &mut Printer) -> Result<Self, UsageError> {
+    pub(super) fn of(
+        wanted: Option<&Wanted>,
+        config: &JournalConfig,
+        printer: &mut Printer,
+    ) -> Result<Self, UsageError> {
         let Some(wanted) = wanted else {
             return Ok(Self(None));
         };
-        let Some(journal) = opened(wanted.journal.as_ref())? else {
+        let Some(journal) = opened(wanted.journal.as_ref(), config)? else {
             return Ok(Self(None));
         };
         let mut health = journal.health();
         let told = health.borrow_and_update().clone();
-        if let Some(line) = news(&Health::default(), &told) {
+        let policy = config.unwritable;
+        if let Some(line) = news(&Health::default(), &told, policy) {
             printer.warning(&line.words());
         }
         Ok(Self(Some(Open {
             journal,
             health,
             told,
+            policy,
         })))
     }
 
@@ -62,7 +70,7 @@ impl Recorded {
         };
         while open.health.changed().await.is_ok() {
             let now = open.health.borrow_and_update().clone();
-            let line = news(&open.told, &now);
+            let line = news(&open.told, &now, open.policy);
             open.told = now;
             if let Some(line) = line {
                 return line;
@@ -80,7 +88,7 @@ impl Recorded {
     }
 }
 
-fn news(told: &Health, now: &Health) -> Option<Line> {
+fn news(told: &Health, now: &Health, policy: WhenUnwritable) -> Option<Line> {
     if let Some(aside) = now
         .set_aside
         .as_ref()
@@ -94,9 +102,12 @@ fn news(told: &Health, now: &Health) -> Option<Line> {
     }
     match (told.failing, now.failing) {
         (before, Some(fault)) if before != now.failing => {
-            let words = format!(
-                "the journal cannot be written: {fault}; calls of tools that are not marked read-only are refused until it can"
-            );
+            let then = match policy {
+                WhenUnwritable::RefuseAll => "every call is refused until it can",
+                WhenUnwritable::Allow => "calls are made all the same, and recorded once it can",
+                _ => "calls of tools that are not marked read-only are refused until it can",
+            };
+            let words = format!("the journal cannot be written: {fault}; {then}");
             Some(Line::journal("journal_failing", words, now.lost))
         }
         (Some(_), None) => {

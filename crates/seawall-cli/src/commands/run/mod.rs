@@ -101,7 +101,7 @@ fn begin(
         let mut interrupts = Interrupts::listen_but_for_hangups().map_err(Failure::Runtime)?;
         let hangup = Hangup::listen().map_err(Failure::Runtime)?;
         let alerts = alerts::resolve(begun.args.alert_log.as_deref())?;
-        let journal = Recorded::of(begun.wanted.as_ref(), printer)?;
+        let journal = Recorded::of(begun.wanted.as_ref(), &begun.gateway.journal, printer)?;
         let serves = begun.wanted.is_some();
         let host = build(begun.servers, &alerts, &journal, printer, serves)?;
         let front = match begun.wanted {

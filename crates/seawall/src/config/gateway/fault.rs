@@ -53,6 +53,9 @@ pub enum GatewayFault {
     /// What is included or excluded is of a server that is not configured.
     #[error("no entry has the id before the \"/\"")]
     UnknownServer,
+    /// The text is no span of time.
+    #[error("must be a whole number and a unit of s, m, h or d: \"12h\", \"30d\"")]
+    Age,
     /// The text is no host.
     #[error("must be a host's name or address, without a scheme and a port")]
     Host,

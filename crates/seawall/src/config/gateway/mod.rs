@@ -7,10 +7,12 @@
 mod auth;
 mod client;
 mod fault;
+mod journal;
 mod read;
 mod section;
 
 pub use fault::GatewayFault;
+pub use journal::{Durability, JournalConfig, WhenUnwritable};
 pub(super) use read::read;
 pub use section::{
     AuthConfig, ClientConfig, GatewayConfig, GatewayErrors, GatewayNames, TokenDigest,

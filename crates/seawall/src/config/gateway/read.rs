@@ -12,10 +12,10 @@ use super::super::findings::Findings;
 use super::super::keys;
 use super::super::problem::{Expected, ProblemKind};
 use super::super::value::Reader;
-use super::{GatewayConfig, GatewayErrors, GatewayFault, GatewayNames, auth, client};
+use super::{GatewayConfig, GatewayErrors, GatewayFault, GatewayNames, auth, client, journal};
 
 /// The keys of the section.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "names",
     "remoteErrors",
     "toolSearch",
@@ -23,6 +23,7 @@ const KEYS: [&str; 7] = [
     "origins",
     "clients",
     "auth",
+    "journal",
 ];
 
 /// What the readers of the section share.
@@ -78,6 +79,7 @@ pub(in super::super) fn read(
                 said_auth = Some(field.clone());
                 config.auth = auth::read(&mut reading, &field, value);
             }
+            "journal" => config.journal = journal::read(&mut reading, &field, value),
             _ => reading.unknown(field, key, &KEYS),
         }
     }

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
+use super::JournalConfig;
 use crate::policy::Envelope;
 
 /// How a gateway offers the servers, and to whom. The default is a file without the section: no client is named.
@@ -30,6 +31,8 @@ pub struct GatewayConfig {
     pub clients: Vec<ClientConfig>,
     /// Whose access tokens are taken, if anybody's. `auth`.
     pub auth: Option<AuthConfig>,
+    /// Where calls are recorded, and how. `journal`.
+    pub journal: JournalConfig,
 }
 
 /// One client.

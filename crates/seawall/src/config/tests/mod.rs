@@ -5,6 +5,7 @@ mod entries;
 mod expansion;
 mod files;
 mod gateway;
+mod journal;
 mod messages;
 mod properties;
 mod purity;
