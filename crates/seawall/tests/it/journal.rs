@@ -66,7 +66,7 @@ async fn a_call_is_recorded_before_it_is_sent() {
         let call = host.call("mcp/web/t", Arguments::none());
         call.caller_name("agent").await.expect("answered");
     }
-    let seen = seen.lock().expect("no panic");
+    let seen = seen.lock().expect("no panic").clone();
     for (count, seen) in seen.iter().enumerate() {
         assert_eq!(seen.len(), count + 1);
         let newest = seen.last().expect("its own");
