@@ -18,8 +18,10 @@ usage: cargo xtask COMMAND
   tidy                       check the shape of the tree: sizes, imports, folders, licences, rules without a test
   peers [--list] [--json]    install the pinned MCP servers that tests talk to; --list prints how each is started
   test [ARGUMENT …]          install the peers, then run `cargo test ARGUMENT …`, of all packages unless -p names one
-  conformance [OPTION …]     run the official conformance suite against the client and the server, every set of requirements
-      --client, --server         just this side; of a single scenario the client's, if none is named
+  conformance [OPTION …]     run the official conformance suite against the client, the server, and the server through the
+                             gateway, every set of requirements
+      --client, --server, --gateway
+                                 just this; of a single scenario the client, if none is named
       --requirements SET         just this set: 2026-07-28 or 2025-11-25
       --scenario NAME --spec-version REVISION
                                  just this scenario, and tell every check of it that did not pass

@@ -1,5 +1,5 @@
-//! `cargo xtask conformance`: the official MCP conformance suite against a client on the library, and against a server
-//! behind the gateway's fronts.
+//! `cargo xtask conformance`: the official MCP conformance suite against a client on the library, against a server behind the
+//! gateway's fronts, and against that server through the gateway.
 //!
 //! The suite and its Node.js are pinned by the lock in `peers/conformance`. A scenario is green if none of its checks failed
 //! or warned, a client got to its end, and at least as many checks passed as `peers/conformance/passed.json` says:
@@ -100,19 +100,37 @@ pub(super) fn run(arguments: &[String]) -> ExitCode {
 }
 
 fn run_leg(place: &Path, leg: Leg, request: &Request) -> Result<bool, ConformanceError> {
-    let subject = match leg {
-        Leg::Client => Subject::Client(suite::build_client()?),
-        Leg::Server => Subject::Server(suite::start_server()?),
+    let sets = match request {
+        Request::Sets { sets, .. } => sets.clone(),
+        Request::One { revision, .. } => vec![revision.clone()],
     };
-    let suite = Suite::new(place.to_owned(), subject);
+    if leg != Leg::Gateway {
+        let subject = match leg {
+            Leg::Client => Subject::Client(suite::build_client()?),
+            _ => Subject::Server(suite::start_server()?),
+        };
+        return run_suite(&Suite::new(place.to_owned(), subject), &sets, request);
+    }
+    let mut green = true;
+    for set in sets {
+        let subject = Subject::Gateway(suite::start_gateway(&set)?);
+        let suite = Suite::new(place.to_owned(), subject);
+        green &= run_suite(&suite, &[set], request)?;
+    }
+    Ok(green)
+}
+
+fn run_suite(suite: &Suite, sets: &[String], request: &Request) -> Result<bool, ConformanceError> {
     match request {
-        Request::Sets { sets, write, .. } => whole_sets(&suite, sets, *write),
+        Request::Sets { write, .. } => whole_sets(suite, sets, *write),
         Request::One {
-            scenario, revision, ..
+            scenario,
+            revision,
+            leg,
         } => {
             let floors = Floors::read(&tree::root().join(FLOORS))?;
             let floor = floors.of(&leg.key(revision), scenario);
-            one(&suite, scenario, revision, floor)
+            one(suite, scenario, revision, floor)
         }
     }
 }
@@ -132,6 +150,7 @@ fn request(arguments: &[String]) -> Option<Request> {
             "--spec-version" => revision = Some(arguments.next()?.clone()),
             "--client" => legs.push(Leg::Client),
             "--server" => legs.push(Leg::Server),
+            "--gateway" => legs.push(Leg::Gateway),
             "--write" => write = true,
             _ => return None,
         }

