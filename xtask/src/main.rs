@@ -20,8 +20,9 @@ usage: cargo xtask COMMAND
   test [ARGUMENT …]          install the peers, then run `cargo test ARGUMENT …`, of all packages unless -p names one
   conformance [OPTION …]     run the official conformance suite against the client, the server, and the server through the
                              gateway, every set of requirements
-      --client, --server, --gateway
-                                 just this; of a single scenario the client, if none is named
+      --client, --server, --gateway, --across
+                                 just this; the last is through the gateway, from clients of 2025-11-25 to a server of
+                                 2026-07-28; of a single scenario the client, if none is named
       --requirements SET         just this set: 2026-07-28 or 2025-11-25
       --scenario NAME --spec-version REVISION
                                  just this scenario, and tell every check of it that did not pass

@@ -104,16 +104,17 @@ fn run_leg(place: &Path, leg: Leg, request: &Request) -> Result<bool, Conformanc
         Request::Sets { sets, .. } => sets.clone(),
         Request::One { revision, .. } => vec![revision.clone()],
     };
-    if leg != Leg::Gateway {
-        let subject = match leg {
-            Leg::Client => Subject::Client(suite::build_client()?),
-            _ => Subject::Server(suite::start_server()?),
-        };
+    let subject = match leg {
+        Leg::Client => Some(Subject::Client(suite::build_client()?)),
+        Leg::Server => Some(Subject::Server(suite::start_server()?)),
+        Leg::Gateway | Leg::Across => None,
+    };
+    if let Some(subject) = subject {
         return run_suite(&Suite::new(place.to_owned(), subject), &sets, request);
     }
     let mut green = true;
-    for set in sets {
-        let subject = Subject::Gateway(suite::start_gateway(&set)?);
+    for set in sets.into_iter().filter(|set| leg.has(set)) {
+        let subject = Subject::Gateway(leg, suite::start_gateway(leg, &set)?);
         let suite = Suite::new(place.to_owned(), subject);
         green &= run_suite(&suite, &[set], request)?;
     }
@@ -151,6 +152,7 @@ fn request(arguments: &[String]) -> Option<Request> {
             "--client" => legs.push(Leg::Client),
             "--server" => legs.push(Leg::Server),
             "--gateway" => legs.push(Leg::Gateway),
+            "--across" => legs.push(Leg::Across),
             "--write" => write = true,
             _ => return None,
         }
@@ -186,12 +188,14 @@ fn whole_sets(suite: &Suite, sets: &[String], write: bool) -> Result<bool, Confo
         let key = suite.leg().key(set);
         let scenarios = suite.scenarios(set)?;
         let seen = run_set(suite, set, &scenarios, &floors)?;
-        let markdown = table::markdown(&key, &scenarios, &seen, &floors);
-        talk::data(&markdown);
         green &= tell_red(&key, &scenarios, &seen, &floors);
         if write {
-            table::write_into(&page_at, &key, &markdown)?;
             floors.raise(&key, &seen);
+        }
+        let markdown = table::markdown(&key, &scenarios, &seen, &floors);
+        talk::data(&markdown);
+        if write {
+            table::write_into(&page_at, &key, &markdown)?;
         }
     }
     if write {

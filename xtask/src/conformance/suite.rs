@@ -15,6 +15,8 @@ use crate::{talk, tree};
 const CLIENT: &str = "conformance-client";
 const SERVER: &str = "everything-server";
 const GATEWAY: &str = "seawall";
+/// The newest revision.
+const NEWEST: &str = "2026-07-28";
 /// What comes before the gateway's URL where it tells it.
 const SERVING: &str = "serving at ";
 /// How long a server may take to tell its URL.
@@ -37,18 +39,27 @@ const NODES: [&str; 5] = [
 pub(super) enum Leg {
     Client,
     Server,
-    /// The same server behind the gateway.
+    /// The same server behind the gateway, which speaks to it as the set's clients speak.
     Gateway,
+    /// The same, but that the gateway speaks to it as clients of the newest revision do.
+    Across,
 }
 
 impl Leg {
-    pub(super) const ALL: [Self; 3] = [Self::Client, Self::Server, Self::Gateway];
+    pub(super) const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Gateway, Self::Across];
+
+    /// Whether there is something to see of a set.
+    pub(super) fn has(self, set: &str) -> bool {
+        // The newest revision's scenarios want to see what its own server asks for.
+        self != Self::Across || set != NEWEST
+    }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Server => "server",
             Self::Gateway => "gateway",
+            Self::Across => "across",
         }
     }
 
@@ -56,7 +67,7 @@ impl Leg {
     fn side(self) -> &'static str {
         match self {
             Self::Client => "client",
-            Self::Server | Self::Gateway => "server",
+            Self::Server | Self::Gateway | Self::Across => "server",
         }
     }
 
@@ -64,7 +75,7 @@ impl Leg {
     pub(super) fn key(self, set: &str) -> String {
         match self {
             Self::Client => set.to_owned(),
-            Self::Server | Self::Gateway => format!("{set} {}", self.name()),
+            _ => format!("{set} {}", self.name()),
         }
     }
 }
@@ -76,7 +87,7 @@ pub(super) enum Subject {
     /// A server that runs.
     Server(RunningServer),
     /// A gateway that runs in front of it.
-    Gateway(RunningServer),
+    Gateway(Leg, RunningServer),
 }
 
 /// The installed suite, and whom it tries.
@@ -117,7 +128,7 @@ impl Suite {
         match self.subject {
             Subject::Client(_) => Leg::Client,
             Subject::Server(_) => Leg::Server,
-            Subject::Gateway(_) => Leg::Gateway,
+            Subject::Gateway(leg, _) => leg,
         }
     }
 
@@ -125,7 +136,7 @@ impl Suite {
     pub(super) fn read(&self, out: &Path, scenario: &str) -> Result<Seen, ConformanceError> {
         match self.leg() {
             Leg::Client => read(out, scenario),
-            Leg::Server | Leg::Gateway => {
+            Leg::Server | Leg::Gateway | Leg::Across => {
                 let seen = read(out, &format!("server-{scenario}"))?;
                 // What the suite itself did to the end left its checks.
                 Ok(Seen { done: true, ..seen })
@@ -174,7 +185,7 @@ impl Suite {
     fn run(&self, name: &str, arguments: &[&str]) -> Result<PathBuf, ConformanceError> {
         let program = match &self.subject {
             Subject::Client(client) => client,
-            Subject::Server(server) | Subject::Gateway(server) => &server.program,
+            Subject::Server(server) | Subject::Gateway(_, server) => &server.program,
         };
         let form = || ConformanceError::Form {
             path: program.clone(),
@@ -203,7 +214,7 @@ impl Suite {
                 let client = Path::new(".").join(client.file_name().ok_or_else(form)?);
                 command.arg("--command").arg(client)
             }
-            Subject::Server(server) | Subject::Gateway(server) => {
+            Subject::Server(server) | Subject::Gateway(_, server) => {
                 command.args(["--url", &server.url])
             }
         };
@@ -254,12 +265,16 @@ pub(super) fn start_server() -> Result<RunningServer, ConformanceError> {
     RunningServer::start(program, command, |child| child.stdout.take(), "")
 }
 
-/// Builds the gateway and the server, and starts the one in front of the other, which it speaks to as the set does.
-pub(super) fn start_gateway(set: &str) -> Result<RunningServer, ConformanceError> {
+/// Builds the gateway and the server, and starts the one in front of the other.
+pub(super) fn start_gateway(leg: Leg, set: &str) -> Result<RunningServer, ConformanceError> {
     let server = build("seawall-testkit", SERVER)?;
     let program = build("seawall-cli", GATEWAY)?;
-    let config = server.with_file_name(format!("conformance-gateway-{set}.json"));
-    let entry = json!({"command": server, "protocol": set});
+    let config = server.with_file_name(format!("conformance-{}-{set}.json", leg.name()));
+    let protocol = match leg {
+        Leg::Across => NEWEST,
+        _ => set,
+    };
+    let entry = json!({"command": server, "protocol": protocol});
     let text = json!({"mcpServers": {"everything": entry}}).to_string();
     std::fs::write(&config, text).map_err(ConformanceError::file(&config))?;
     let mut command = Command::new(&program);

@@ -49,6 +49,7 @@ fn arguments_ask_for_sets_or_for_one_scenario() {
         (" --client", Leg::Client),
         (" --server", Leg::Server),
         (" --gateway", Leg::Gateway),
+        (" --across", Leg::Across),
     ] {
         assert_eq!(
             asked(&format!("--scenario a/b --spec-version 2026-07-28{text}")),
@@ -212,8 +213,15 @@ fn every_set_has_floors_above_nothing_and_a_place_on_the_page() {
     let floors: BTreeMap<String, BTreeMap<String, usize>> =
         serde_json::from_slice(&floors).unwrap();
     let page = std::fs::read_to_string(tree::root().join(PAGE)).unwrap();
-    for (leg, required) in [(Leg::Client, [32, 18]), (Leg::Server, [40, 33])] {
-        for (set, required) in SETS.into_iter().zip(required) {
+    let least = [
+        (Leg::Client, [32, 18]),
+        (Leg::Server, [40, 33]),
+        (Leg::Gateway, [40, 32]),
+        (Leg::Across, [0, 32]),
+    ];
+    for (leg, required) in least {
+        let sets = SETS.into_iter().zip(required);
+        for (set, required) in sets.filter(|(set, _)| leg.has(set)) {
             let key = leg.key(set);
             assert!(floors[&key].len() >= required, "{key}");
             assert!(floors[&key].values().all(|&floor| floor > 0), "{key}");
