@@ -21,7 +21,13 @@ use crate::web::HttpClientError;
 pub struct Error {
     server: Arc<str>,
     kind: Arc<ErrorKind>,
-    told: Option<Arc<Hidden>>,
+    told: Option<Arc<Told>>,
+}
+
+/// What a server said of an error, redacted.
+#[derive(Debug)]
+struct Told {
+    message: Hidden,
     data: Option<Json>,
 }
 
@@ -91,14 +97,12 @@ impl Error {
             server: Arc::clone(server),
             kind: Arc::new(kind),
             told: None,
-            data: None,
         }
     }
 
     /// With what the server said of it.
-    pub(crate) fn telling(mut self, told: Hidden, data: Option<Json>) -> Self {
-        self.told = Some(Arc::new(told));
-        self.data = data;
+    pub(crate) fn telling(mut self, message: Hidden, data: Option<Json>) -> Self {
+        self.told = Some(Arc::new(Told { message, data }));
         self
     }
 
@@ -106,7 +110,7 @@ impl Error {
     /// is in no text of this error.
     #[must_use]
     pub fn remote_message(&self) -> Option<&Hidden> {
-        self.told.as_deref()
+        self.told.as_deref().map(|told| &told.message)
     }
 
     /// Whether a call brought answers or a state to a server whose revision has no rounds ([`Call::one_leg`](crate::Call::one_leg)).
@@ -118,7 +122,7 @@ impl Error {
     /// What the server said beside its message, its error's `data`: redacted, of 16 KiB at most, and remote text all the same.
     #[must_use]
     pub fn remote_data(&self) -> Option<&Json> {
-        self.data.as_ref()
+        self.told.as_deref()?.data.as_ref()
     }
 
     /// The server's id.
