@@ -25,41 +25,52 @@ const RESOURCES: &str = "resourceSubscriptions";
 const MAX_FOLLOWED: usize = 4 * MAX_SUBSCRIPTIONS;
 
 /// What changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Change {
     /// These tools came, went or are others now.
     Tools(Flows),
-    /// The prompts of a server.
-    Prompts(Arc<str>),
-    /// The resources of a server.
-    Resources(Arc<str>),
+    /// A list of this server's.
+    List(Kind, Arc<LiveSession>),
     /// One resource of a server: its URI, the server's text.
     Resource(Arc<str>, Arc<str>),
 }
 
 impl Change {
-    fn method(&self) -> &'static str {
-        match self {
-            Self::Tools(_) => "notifications/tools/list_changed",
-            Self::Prompts(_) => "notifications/prompts/list_changed",
-            Self::Resources(_) => "notifications/resources/list_changed",
-            Self::Resource(..) => "notifications/resources/updated",
-        }
-    }
-
     /// Whether a client that wants to know of such may: of one resource it is told if it follows it.
     fn concerns(&self, client: &Client) -> bool {
         match self {
             Self::Tools(flows) => flows.0.iter().any(|flow| client.may_call(flow)),
-            Self::Prompts(server) => client.may_see_any(server),
-            Self::Resources(server) | Self::Resource(server, _) => client.may_see_server(server),
+            Self::List(kind, of) => kind.is_for(client, of),
+            Self::Resource(server, _) => client.may_see_server(server),
+        }
+    }
+}
+
+/// How a change is said.
+struct Said {
+    method: &'static str,
+    params: Option<Json>,
+}
+
+impl Said {
+    fn of(change: &Change) -> Self {
+        match change {
+            Change::Tools(_) => Self::list("notifications/tools/list_changed"),
+            Change::List(Kind::Prompts, _) => Self::list("notifications/prompts/list_changed"),
+            Change::List(..) => Self::list("notifications/resources/list_changed"),
+            Change::Resource(_, uri) => Self::resource(uri),
         }
     }
 
-    fn params(&self) -> Option<Json> {
-        match self {
-            Self::Resource(_, uri) => Json::of(&json!({"uri": &**uri})).ok(),
-            _ => None,
+    fn list(method: &'static str) -> Self {
+        let params = None;
+        Self { method, params }
+    }
+
+    fn resource(uri: &str) -> Self {
+        Self {
+            method: "notifications/resources/updated",
+            params: Json::of(&json!({ "uri": uri })).ok(),
         }
     }
 }
@@ -69,10 +80,6 @@ impl Change {
 pub(super) struct Flows(Arc<[Flow]>);
 
 impl Flows {
-    fn none() -> Self {
-        Self(Arc::new([]))
-    }
-
     /// The tools that one of two snapshots alone has, or that another entry is of; of a server that listed the same once more,
     /// since it announced a change, all.
     fn changed(before: &Snapshot, after: &Snapshot) -> Self {
@@ -148,19 +155,17 @@ impl Gateway {
     /// Tells everybody who may know, and wants to.
     fn tell(&self, change: &Change) {
         let follows = self.offers.follows();
-        let params = change.params();
+        let said = Said::of(change);
         for session in self.told.all() {
             let is_told = match change {
-                Change::Tools(_) | Change::Prompts(_) | Change::Resources(_) => {
-                    change.concerns(session.client())
-                }
+                Change::Tools(_) | Change::List(..) => change.concerns(session.client()),
                 Change::Resource(server, uri) => {
                     follows.is_told(Follower::Session(session.id()), server, uri)
                 }
             };
             if is_told {
                 // One that does not read is not told, and asks anew when it does.
-                let _ = session.notify(change.method(), params.as_ref());
+                let _ = session.notify(said.method, said.params.as_ref());
             }
         }
         // Nobody may be subscribed.
@@ -171,12 +176,7 @@ impl Gateway {
     fn tell_all(&self) {
         self.offers.changed_perhaps();
         for one in self.host.sessions() {
-            if Offers::has(Kind::Prompts, &one) {
-                self.tell(&Change::Prompts(Arc::clone(&one.server)));
-            }
-            if Offers::has(Kind::Resources, &one) {
-                self.tell(&Change::Resources(one.server));
-            }
+            lists(&Arc::new(one)).for_each(|change| self.tell(&change));
         }
         for (server, uri) in self.offers.follows().all() {
             self.tell(&Change::Resource(server, uri.into()));
@@ -184,23 +184,33 @@ impl Gateway {
     }
 
     fn heard(&self, event: HostEvent) {
-        let server = event.server;
-        match event.kind {
-            EventKind::PromptsChanged => {
-                self.offers.changed(&server, &[Kind::Prompts]);
-                self.tell(&Change::Prompts(server));
-            }
-            EventKind::ResourcesChanged => {
-                let kinds = [Kind::Resources, Kind::Templates];
-                self.offers.changed(&server, &kinds);
-                self.tell(&Change::Resources(server));
-            }
+        let (server, kind) = match event.kind {
+            EventKind::PromptsChanged => (event.server, Kind::Prompts),
+            EventKind::ResourcesChanged => (event.server, Kind::Resources),
             EventKind::ResourceChanged { uri } => {
-                self.tell(&Change::Resource(server, uri.reveal().into()));
+                self.tell(&Change::Resource(event.server, uri.reveal().into()));
+                return;
             }
-            _ => {}
+            _ => return,
+        };
+        self.offers.changed(&server, kind);
+        // One that is gone by now is told of as such.
+        let mut live = self.host.sessions().into_iter();
+        if let Some(of) = live.find(|one| one.server == server) {
+            self.tell(&Change::List(kind, Arc::new(of)));
         }
     }
+}
+
+/// The lists that a server has, as changed.
+fn lists(of: &Arc<LiveSession>) -> impl Iterator<Item = Change> + use<> {
+    let of = Arc::clone(of);
+    let kinds = [Kind::Resources, Kind::Prompts].into_iter();
+    let kinds = kinds.filter(|kind| Offers::has(*kind, &of));
+    let kinds: Vec<Kind> = kinds.collect();
+    kinds
+        .into_iter()
+        .map(move |kind| Change::List(kind, Arc::clone(&of)))
 }
 
 /// Tells of changes, for as long as there is a host.
@@ -218,7 +228,7 @@ async fn hear(gateway: &Gateway, mut events: Events) {
     let mut snapshots = gateway.host.watch_tools();
     let mut known = Known::default();
     let mut before = Arc::clone(&snapshots.borrow_and_update());
-    known.learn(&before, &gateway.host.sessions());
+    known.learn(&before, gateway.host.sessions());
     loop {
         tokio::select! {
             changed = snapshots.changed() => {
@@ -227,7 +237,7 @@ async fn hear(gateway: &Gateway, mut events: Events) {
                 }
                 let snapshot = Arc::clone(&snapshots.borrow_and_update());
                 gateway.tell(&Change::Tools(Flows::changed(&before, &snapshot)));
-                for change in known.learn(&snapshot, &gateway.host.sessions()) {
+                for change in known.learn(&snapshot, gateway.host.sessions()) {
                     gateway.tell(&change);
                 }
                 before = snapshot;
@@ -243,43 +253,25 @@ async fn hear(gateway: &Gateway, mut events: Events) {
 
 /// The sessions of servers that are known of, by their numbers: what comes and goes with one is a change too.
 #[derive(Default)]
-struct Known(HashMap<u64, (Arc<str>, Lists)>);
-
-#[derive(Clone, Copy)]
-struct Lists {
-    resources: bool,
-    prompts: bool,
-}
+struct Known(HashMap<u64, Arc<LiveSession>>);
 
 impl Known {
     /// Takes who is there now; what changed with it.
-    fn learn(&mut self, snapshot: &Snapshot, live: &[LiveSession]) -> Vec<Change> {
+    fn learn(&mut self, snapshot: &Snapshot, live: Vec<LiveSession>) -> Vec<Change> {
         let mut changes = Vec::new();
-        let mut changed = |(server, lists): &(Arc<str>, Lists)| {
-            if lists.resources {
-                changes.push(Change::Resources(Arc::clone(server)));
-            }
-            if lists.prompts {
-                changes.push(Change::Prompts(Arc::clone(server)));
-            }
-        };
         let numbers: BTreeSet<u64> = snapshot.listings().map(Listing::generation).collect();
         self.0.retain(|number, gone| {
             let stays = numbers.contains(number);
             if !stays {
-                changed(gone);
+                changes.extend(lists(gone));
             }
             stays
         });
         for one in live {
             if numbers.contains(&one.generation) && !self.0.contains_key(&one.generation) {
-                let lists = Lists {
-                    resources: Offers::has(Kind::Resources, one),
-                    prompts: Offers::has(Kind::Prompts, one),
-                };
-                let new = (Arc::clone(&one.server), lists);
-                changed(&new);
-                self.0.insert(one.generation, new);
+                let one = Arc::new(one);
+                changes.extend(lists(&one));
+                self.0.insert(one.generation, one);
             }
         }
         changes
@@ -325,8 +317,13 @@ impl Filter {
     fn has(&self, change: &Change, leaves: &Leaves<'_>, request: &Request) -> bool {
         match change {
             Change::Tools(_) => self.tools && change.concerns(&request.client),
-            Change::Prompts(_) => self.prompts && change.concerns(&request.client),
-            Change::Resources(_) => self.resources && change.concerns(&request.client),
+            Change::List(kind, _) => {
+                let is_wanted = match kind {
+                    Kind::Prompts => self.prompts,
+                    Kind::Resources | Kind::Templates => self.resources,
+                };
+                is_wanted && change.concerns(&request.client)
+            }
             Change::Resource(server, uri) => {
                 let follows = leaves.0.offers.follows();
                 follows.is_told(Follower::Listener(leaves.1), server, uri)
@@ -335,18 +332,16 @@ impl Filter {
     }
 
     /// Everything that it is told of, when it is not known what it missed.
-    fn all(&self) -> Vec<Change> {
-        let nobody: Arc<str> = "".into();
+    fn all(&self) -> Vec<Said> {
         let lists = [
-            (self.tools, Change::Tools(Flows::none())),
-            (self.prompts, Change::Prompts(Arc::clone(&nobody))),
-            (self.resources, Change::Resources(Arc::clone(&nobody))),
+            (self.tools, "notifications/tools/list_changed"),
+            (self.prompts, "notifications/prompts/list_changed"),
+            (self.resources, "notifications/resources/list_changed"),
         ];
         let lists = lists.into_iter().filter(|(is_on, _)| *is_on);
-        let followed = self.followed.iter();
-        let followed =
-            followed.map(|uri| Change::Resource(Arc::clone(&nobody), uri.as_str().into()));
-        lists.map(|(_, change)| change).chain(followed).collect()
+        let lists = lists.map(|(_, method)| Said::list(method));
+        let followed = self.followed.iter().map(|uri| Said::resource(uri));
+        lists.chain(followed).collect()
     }
 
     fn json(&self) -> Value {
@@ -399,15 +394,15 @@ pub(super) async fn listen(gateway: &Gateway, request: &Request, exchange: &Exch
             heard = changes.recv() => heard,
         };
         let told = match heard {
-            Ok(change) if filter.has(&change, &leaves, request) => vec![change],
+            Ok(change) if filter.has(&change, &leaves, request) => vec![Said::of(&change)],
             Ok(_) => continue,
             Err(RecvError::Lagged(_)) => filter.all(),
             Err(RecvError::Closed) => break,
         };
-        for change in told {
-            let params = change.params().unwrap_or_else(Json::empty_object);
+        for Said { method, params } in told {
+            let params = params.unwrap_or_else(Json::empty_object);
             let params = params.with_first("_meta", &meta);
-            let _ = exchange.notify(change.method(), Some(&params)).await;
+            let _ = exchange.notify(method, Some(&params)).await;
         }
     }
     let complete = part(json!({"resultType": "complete"}))?;

@@ -3,6 +3,8 @@
 use seawall::Json;
 use seawall::host::LiveSession;
 
+use crate::clients::Client;
+
 /// A list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -56,6 +58,16 @@ impl Kind {
             Self::Prompts => "prompts",
         };
         of.session.capabilities.member(name)
+    }
+
+    /// Whether a client may know what the server lists, and is trusted with all that the server's tools declare (F4). Which
+    /// prompts it sees is decided one by one.
+    pub(crate) fn is_for(self, client: &Client, of: &LiveSession) -> bool {
+        let sees = match self {
+            Self::Prompts => client.may_see_any(&of.server),
+            Self::Resources | Self::Templates => client.may_see_server(&of.server),
+        };
+        sees && client.envelope().first_refused(&of.declares).is_none()
     }
 
     /// Whether the server announces changes of the list.

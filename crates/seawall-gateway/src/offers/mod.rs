@@ -83,8 +83,12 @@ impl Offers {
         kind.declared(of).is_some()
     }
 
-    /// The server announced that these lists changed.
-    pub(crate) fn changed(&self, server: &str, kinds: &[Kind]) {
+    /// The server announced that a list changed; templates are of its resources.
+    pub(crate) fn changed(&self, server: &str, kind: Kind) {
+        let kinds: &[Kind] = match kind {
+            Kind::Prompts => &[Kind::Prompts],
+            Kind::Resources | Kind::Templates => &[Kind::Resources, Kind::Templates],
+        };
         self.kept.changed(server, kinds);
     }
 

@@ -35,7 +35,7 @@ impl Offers {
         self.kept.retain(&live);
         let asked = live
             .iter()
-            .filter(|of| kind.declared(of).is_some() && sees(client, kind, &of.server))
+            .filter(|of| kind.declared(of).is_some() && kind.is_for(client, of))
             .map(|of| {
                 self.kept
                     .listing(&self.host, of, kind, wanted, &self.notices)
@@ -108,15 +108,7 @@ impl Offers {
         let all_are_live = live.len() == self.host.servers().len();
         live.retain(|of| Kind::Resources.declared(of).is_some());
         let only = live.pop().filter(|_| live.is_empty() && all_are_live)?;
-        sees(client, Kind::Resources, &only.server).then_some(only)
-    }
-}
-
-/// Whether a client may know what the server lists; which prompts it sees is decided one by one.
-fn sees(client: &Client, kind: Kind, server: &str) -> bool {
-    match kind {
-        Kind::Prompts => true,
-        Kind::Resources | Kind::Templates => client.may_see_server(server),
+        Kind::Resources.is_for(client, &only).then_some(only)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::client::{Client, Pages, Request};
 use crate::error::{Error, ErrorKind};
 use crate::events::LogLevel;
 use crate::inputs::Relay;
+use crate::policy::Capability;
 
 /// A server that is connected.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct LiveSession {
     pub generation: u64,
     /// The session: revision, capabilities, what the server says of itself.
     pub session: Arc<Session>,
+    /// What its flows declare, whether it has tools or not: its entry's grant (F4).
+    pub declares: Arc<[Capability]>,
 }
 
 /// A request of a server: a future that ends in the server's result, unchanged, or in an [`Error`] that says what became of
@@ -77,6 +80,7 @@ impl Host {
                     server,
                     generation: *generation,
                     session: Arc::clone(client.shared_session()),
+                    declares: Arc::clone(entry.config.grant().shared_capabilities()),
                 };
                 live.push((entry.place(), session));
             }

@@ -462,3 +462,113 @@ fn a_server_that_goes_is_told_as_a_change() {
         raw.told.push(message);
     }
 }
+
+/// F4, G1: what a client may not see, or is not trusted with, is neither listed, nor read, nor completed, nor told of: as if it
+/// were not there, and its server is sent nothing.
+#[test]
+fn what_a_client_may_not_see_is_not_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("record");
+    let hidden =
+        odd().capabilities(r#"{"resources":{"subscribe":true},"prompts":{},"completions":{}}"#);
+    let hidden = Script::new().record(&record).serve(hidden).server();
+    let good = Script::new()
+        .serve(library("good", &["x:1"], &["{+v}"]))
+        .server();
+    let config = json!({
+        "mcpServers": {"odd": hidden.entry(), "seen": good.entry()},
+        "gateway": {"clients": {
+            "excluded": {"exclude": ["odd"]},
+            "included": {"include": ["seen", "odd/none"]},
+            "tools": {"exclude": ["odd", "seen"]},
+            "untrusted": {"envelope": ["fs:read:**"]},
+        }},
+    });
+    let config = Config::text(&config.to_string());
+    for (client, seen) in [
+        ("excluded", &["x:1"][..]),
+        ("included", &["x:1"]),
+        ("tools", &[]),
+        ("untrusted", &[]),
+    ] {
+        let mut raw = Raw::start(&config, &["--client", client]);
+        let listed = raw.ask("resources/list", &json!({}));
+        let uris: Vec<Value> = listed["result"]["resources"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["uri"].clone())
+            .collect();
+        assert_eq!(uris, seen, "{client}");
+        let listed = raw.ask("prompts/list", &json!({}));
+        assert_eq!(listed["result"]["prompts"], json!([]), "{client}");
+        let got = raw.ask("prompts/get", &json!({"name": "odd__p"}));
+        assert_eq!(got["error"]["data"]["code"], "not_found", "{client}");
+        let reference = json!({"type": "ref/prompt", "name": "odd__p"});
+        let params = json!({"ref": reference, "argument": {"name": "a", "value": ""}});
+        let completed = raw.ask("completion/complete", &params);
+        assert_eq!(completed["error"]["data"]["code"], "not_found", "{client}");
+        let read = raw.ask("resources/read", &json!({"uri": "odd:1"}));
+        let text = &read["result"]["contents"][0]["text"];
+        match seen {
+            // It is the other server's, whose template makes it.
+            ["x:1"] => assert_eq!(text, "good", "{client}"),
+            _ => assert_eq!(read["error"]["code"], -32_002, "{client}"),
+        }
+    }
+    for method in ["resources/read", "prompts/get", "completion/complete"] {
+        assert!(came(&record, method).is_empty(), "{method}");
+    }
+}
+
+/// H2, G2: what is followed is asked for anew of a server that came back, and told as a change, since some may have been
+/// missed.
+#[test]
+fn what_is_followed_survives_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("record");
+    let serve = library("s", &["x:1"], &[])
+        .capabilities(r#"{"tools":{},"resources":{"subscribe":true}}"#)
+        .answers("resources/subscribe", "{}")
+        .until(Until::Calls(1));
+    let server = Script::new().record(&record).serve(serve).exit(3).server();
+    let mut entry = server.entry();
+    entry["reconnectIntervalMs"] = json!(100);
+    let mut raw = Raw::start(&Config::of(&[("s", entry)]), &[]);
+    let followed = raw.ask("resources/subscribe", &json!({"uri": "x:1"}));
+    assert_eq!(followed["result"], json!({}));
+    raw.told.clear();
+    raw.call("s__t", &json!({}));
+    loop {
+        let message = raw.read();
+        if message["method"] == "notifications/resources/updated" {
+            assert_eq!(message["params"], json!({"uri": "x:1"}));
+            break;
+        }
+    }
+    assert_eq!(came(&record, "resources/subscribe").len(), 2);
+}
+
+/// G2, L6: a server's refusal to tell of a resource is the client's answer, and one that tells of none is not asked.
+#[test]
+fn a_resource_that_is_not_told_of_is_refused() {
+    let refusing =
+        library("s", &["x:1"], &[]).capabilities(r#"{"tools":{},"resources":{"subscribe":true}}"#);
+    let config = Config::scripted(&Script::new().serve(refusing));
+    let mut raw = Raw::start(&config, &[]);
+    for _ in 0..2 {
+        let refused = raw.ask("resources/subscribe", &json!({"uri": "x:1"}));
+        let data = &refused["error"]["data"];
+        assert_eq!(data["jsonRpcCode"], -32_601, "{refused}");
+        assert_eq!(data["outcome"], "error_response");
+        assert_eq!(data["uri"], "x:1");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("record");
+    let script = Script::new().record(&record);
+    let config = Config::scripted(&script.serve(library("s", &["x:1"], &[])));
+    let mut raw = Raw::start(&config, &[]);
+    let refused = raw.ask("resources/subscribe", &json!({"uri": "x:1"}));
+    assert_eq!(refused["error"]["data"]["outcome"], "not_sent");
+    assert!(came(&record, "resources/subscribe").is_empty());
+}
