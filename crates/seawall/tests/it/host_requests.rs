@@ -142,7 +142,10 @@ async fn change_of(events: &mut seawall::host::Events) -> bool {
 async fn data_of_an_error_is_redacted() {
     let data = format!(r#"{{"n":1.00,"of":"{MARKER}","key":"hunter2-hunter2"}}"#);
     let error = format!(r#"{{"code":-32042,"message":"m","data":{data}}}"#);
-    let long = format!(r#"{{"code":7,"message":"m","data":"{}"}}"#, "x".repeat(20_000));
+    let long = format!(
+        r#"{{"code":7,"message":"m","data":"{}"}}"#,
+        "x".repeat(20_000)
+    );
     let serve = Serve::new()
         .tools(["short", "long"])
         .calls_of("short", CallRule::Error(error))
