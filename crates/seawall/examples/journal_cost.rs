@@ -10,9 +10,9 @@ use seawall::{Arguments, Host, ServerConfig};
 use seawall_testkit::{CallRule, Script, Serve, tool};
 use tokio::task::JoinSet;
 
-const ROUNDS: usize = 7;
-const ALONE: usize = 1_000;
-const TOGETHER: usize = 8_000;
+const ROUNDS: usize = 5;
+const ALONE: usize = 300;
+const TOGETHER: usize = 2_048;
 const IN_FLIGHT: usize = 64;
 
 /// A way to call.
