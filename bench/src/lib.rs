@@ -1,5 +1,6 @@
 //! Calls: Seawall's client, `rmcp`'s, and a raw floor (write the line, read the line, match nothing) against the same server, over
-//! stdio and over HTTP. Many servers: Seawall's host, and `rmcp` in a loop. Redaction: beside a plain search.
+//! stdio and over HTTP. Many servers: Seawall's host, and `rmcp` in a loop. Redaction: beside a plain search. Gateways: Seawall's
+//! beside those of others.
 //!
 //! One run interleaves them: each repetition goes through all cells, each cell through all clients, so that whatever
 //! drifts hits all alike. Every measurement is a process of its own, so that its CPU time and its memory are its own;
@@ -8,6 +9,7 @@
 //! It reports ratios and says of each aim whether it is met; it never passes or fails.
 
 mod client;
+mod gateway;
 mod measure;
 mod plan;
 mod redact;
@@ -26,10 +28,11 @@ use plan::{Effort, Over};
 use serde::Serialize;
 
 const USAGE: &str =
-    "usage: cargo bench [-- [stdio|http|host|redact] [--quick] [--repetitions N] [--no-write]]
+    "usage: cargo bench [-- [stdio|http|host|redact|gateway] [--quick] [--repetitions N] [--no-write]]
 
   stdio, http, host, redact
                      only this part; the others of the report stay as they are
+  gateway            the part that is not in a run of all: it takes ten minutes, and `cargo xtask peers --gateways` first
   --quick            a smoke test of a minute or two, which writes nothing
   --repetitions N    how often each cell is measured (default 7)
   --no-write         print the table only, leave docs/ alone
@@ -43,6 +46,7 @@ pub fn main() -> ExitCode {
         ["server", core, ref rest @ ..] => return serve(core, rest),
         ["http-server", core, bytes] => serve_http(core, bytes),
         ["client", job] => print(client::measure, job),
+        ["gateway", job] => print(gateway::measure, job),
         ["scale", job] => print(scale::measure, job),
         ["scale-server", core, tools, manner] => scale::serve(core, tools, manner),
         _ => bench(&args),
@@ -74,6 +78,7 @@ fn bench(args: &[&str]) -> Result<()> {
             "http" => parts = &[Part::Calls(Over::Http)],
             "host" => parts = &[Part::Host],
             "redact" => parts = &[Part::Redact],
+            "gateway" => parts = &[Part::Gateway],
             "--no-write" => write = false,
             "--repetitions" => {
                 let count = args.next().context("--repetitions takes a number")?;
@@ -102,6 +107,10 @@ fn bench(args: &[&str]) -> Result<()> {
         let tables = report::redact(&redact::run(&effort)?, &machine);
         publish(docs, "redact", &tables)?;
     }
+    if parts.contains(&Part::Gateway) {
+        let tables = report::gateway(&gateway::run(&effort)?, &machine);
+        publish(docs, "gateway", &tables)?;
+    }
     Ok(())
 }
 
@@ -111,9 +120,11 @@ enum Part {
     Calls(Over),
     Host,
     Redact,
+    Gateway,
 }
 
 impl Part {
+    /// Of a run of all.
     const ALL: [Self; 4] = [
         Self::Calls(Over::Stdio),
         Self::Calls(Over::Http),
@@ -124,7 +135,7 @@ impl Part {
     fn over(self) -> Option<Over> {
         match self {
             Self::Calls(over) => Some(over),
-            Self::Host | Self::Redact => None,
+            Self::Host | Self::Redact | Self::Gateway => None,
         }
     }
 }

@@ -16,7 +16,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   tidy                       check the shape of the tree: sizes, imports, folders, licences, rules without a test
-  peers [--list] [--json]    install the pinned MCP servers that tests talk to; --list prints how each is started
+  peers [--list] [--json]    install the pinned MCP servers and clients of the tests; --list prints how each is started
+  peers --gateways           install the pinned gateways that `cargo bench -- gateway` measures beside Seawall's
   test [ARGUMENT …]          install the peers, then run `cargo test ARGUMENT …`, of all packages unless -p names one
   conformance [OPTION …]     run the official conformance suite against the client, the server, and the server through the
                              gateway, every set of requirements

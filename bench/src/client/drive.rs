@@ -11,7 +11,7 @@ use crate::measure::{Alone, Memory, Window, flooded};
 use crate::plan::{Flooded, Job, Load, Sample};
 
 /// A connected client.
-pub(super) trait Caller: Sized + Send + 'static {
+pub(crate) trait Caller: Sized + Send + 'static {
     /// Makes one call and gives up its result.
     fn call(&mut self) -> impl Future<Output = Result<()>> + Send;
 
@@ -20,7 +20,7 @@ pub(super) trait Caller: Sized + Send + 'static {
 }
 
 /// Connects and measures.
-pub(super) fn measure<C: Caller>(
+pub(crate) fn measure<C: Caller>(
     job: &Job,
     connect: impl Future<Output = Result<C>>,
 ) -> Result<Sample> {

@@ -1,6 +1,6 @@
 //! The clients under measurement: over stdio each against a server it starts itself, over HTTP against the one of its cell.
 
-mod drive;
+pub(crate) mod drive;
 mod floor;
 mod hyper;
 mod rmcp;
@@ -15,7 +15,7 @@ use crate::measure::{pin, two_cores};
 use crate::plan::{Job, Kind, Load, Sample};
 
 /// The tool that the server has.
-const TOOL: &str = "echo";
+pub(crate) const TOOL: &str = "echo";
 /// Raw JSON of the result that comes after a flood.
 const AFTER_FLOOD: &str = r#"{"content":[{"type":"text","text":"after the flood"}]}"#;
 

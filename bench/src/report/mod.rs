@@ -2,6 +2,7 @@
 
 mod aim;
 mod chart;
+mod gateway;
 mod host;
 mod machine;
 mod redact;
@@ -15,6 +16,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 pub(crate) use chart::svg;
+pub(crate) use gateway::gateway;
 pub(crate) use host::host;
 pub(crate) use machine::Machine;
 pub(crate) use redact::redact;

@@ -23,7 +23,7 @@ pub(super) struct Spread {
 }
 
 impl Figure {
-    fn of(self, sample: &Sample) -> Option<f64> {
+    pub(super) fn of(self, sample: &Sample) -> Option<f64> {
         let per_call = |whole: f64| whole / count(sample.calls);
         Some(match self {
             Self::Median => sample.median_seconds?,

@@ -6,6 +6,7 @@
 
 mod catalog;
 mod clients;
+mod gateways;
 mod install;
 mod parts;
 mod six;
@@ -29,6 +30,9 @@ const CLIENTS: &str = "clients.json";
 
 /// The list of those with the six tools, over stdio and HTTP.
 const SIX: &str = "six.json";
+
+/// The list of gateways of others.
+const GATEWAYS: &str = "gateways.json";
 
 /// Why the peers could not be installed.
 #[derive(Debug, thiserror::Error)]
@@ -73,8 +77,20 @@ impl PeersError {
     }
 }
 
-/// Installs what is missing; with `--list`, prints how each peer is started.
+/// Installs what is missing; with `--list`, prints how each peer is started; with `--gateways`, installs what the benchmark
+/// measures beside Seawall's gateway instead, and prints where their list is.
 pub(super) fn run(arguments: &[String]) -> ExitCode {
+    if let [only] = arguments
+        && only == "--gateways"
+    {
+        return match gateways() {
+            Ok(list) => {
+                talk::data(list.display());
+                ExitCode::SUCCESS
+            }
+            Err(error) => fail(&error),
+        };
+    }
     let (mut list, mut json) = (false, false);
     for argument in arguments {
         match argument.as_str() {
@@ -121,6 +137,15 @@ pub(super) fn install() -> Result<(PathBuf, Vec<catalog::Peer>), PeersError> {
     let clients = clients::json(&clients::clients(&root, &places)?);
     install::write_whole(&list, clients.as_bytes()).map_err(PeersError::file(&list))?;
     Ok((cache, peers))
+}
+
+/// Installs the gateways of others that are missing; the path of their list.
+fn gateways() -> Result<PathBuf, PeersError> {
+    let cache = cache()?;
+    let list = cache.join(GATEWAYS);
+    let text = gateways::install(&tree::root(), &cache)?;
+    install::write_whole(&list, text.as_bytes()).map_err(PeersError::file(&list))?;
+    Ok(list)
 }
 
 /// Installs the conformance suite if it is missing; its folder, which holds `node_modules`.

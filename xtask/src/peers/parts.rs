@@ -72,6 +72,12 @@ pub(super) fn clients(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError>
     npm_packages("clients", "clients from npm", &SCRIPTS, peers, cache)
 }
 
+/// The gateway from npm that is measured, and what makes it and FastMCP's run.
+pub(super) fn gateways(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
+    const SCRIPTS: [&str; 2] = ["loopback.mjs", "proxy_fastmcp.py"];
+    npm_packages("gateways", "a gateway from npm", &SCRIPTS, peers, cache)
+}
+
 /// The official conformance suite, and the Node.js that it runs on.
 pub(super) fn conformance(peers: &Path, cache: &Path) -> Result<PathBuf, PeersError> {
     npm_packages("conformance", "the conformance suite", &[], peers, cache)

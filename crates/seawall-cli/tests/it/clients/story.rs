@@ -19,6 +19,7 @@ fn expected(era: &str) -> Value {
         "progress": [0.0, 50.0, 100.0],
         "cancelled": true,
         "changed": true,
+        "elicited": r#"User response: action=accept, content={"response":"me"}"#,
     })
 }
 
@@ -80,11 +81,17 @@ fn each(server: &'static str) {
             Way::Http(served) => vec![served.url().to_owned()],
         };
         let name = way.name();
+        let one = &|client: &Value| faults(client, server, name, &target);
+        if server == "legacy" && name == "http" {
+            // They share one server, which does not say of whose call it asks: it is asked for one of them at a time.
+            all.extend(clients.iter().flat_map(one));
+            continue;
+        }
         // At once, as an agent's many programs are.
         let seen: Vec<Vec<String>> = thread::scope(|scope| {
             let runs: Vec<_> = clients
                 .iter()
-                .map(|client| scope.spawn(|| faults(client, server, name, &target)))
+                .map(|client| scope.spawn(move || one(client)))
                 .collect();
             let joined = runs.into_iter().map(|run| run.join().expect("no panic"));
             joined.collect()
