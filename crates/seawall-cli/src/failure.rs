@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::arguments::{ArgumentError, PromptError};
 use crate::commands::{InitError, JournalProblem};
 use crate::printer::Printer;
+use crate::telemetry::ExportError;
 
 pub(crate) use no_login::NoLogin;
 
@@ -222,6 +223,8 @@ pub(crate) enum UsageError {
         "--names plain: a tool named {name:?} is offered by {}; leave it out on all but one (`exclude`), or use --names scoped", .servers.join(" and ")
     )]
     NamesMeet { name: String, servers: Vec<String> },
+    #[error(transparent)]
+    Export(ExportError),
     #[error(transparent)]
     Init(#[from] InitError),
     #[error(transparent)]

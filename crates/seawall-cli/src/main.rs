@@ -13,6 +13,7 @@ mod interrupt;
 mod logins;
 mod printer;
 mod settings;
+mod telemetry;
 
 use std::process::ExitCode;
 

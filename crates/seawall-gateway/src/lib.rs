@@ -34,6 +34,8 @@ mod tools;
 #[cfg(feature = "host")]
 pub use gateway::{Gateway, Options};
 #[cfg(feature = "host")]
+pub use observe::{Telemetry, TraceContext};
+#[cfg(feature = "host")]
 pub use offers::Notice;
 #[cfg(feature = "host")]
 pub use page::Site;

@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::clients::Client;
 use crate::names::Names;
-use crate::observe::{Ended, Observe};
+use crate::observe::{Ended, Observe, Telemetry};
 use crate::offers::{Kind, Notice, Offers};
 use crate::relay::Relays;
 use crate::search;
@@ -53,6 +53,8 @@ pub struct Options {
     pub remote_errors: RemoteErrors,
     /// Calls of all clients under way at once; one more is refused. Default: 1 024.
     pub max_calls: usize,
+    /// Where spans of calls are told. Default: nowhere, and clients' trace contexts go on unchanged.
+    pub telemetry: Option<Arc<dyn Telemetry>>,
 }
 
 impl Default for Options {
@@ -61,6 +63,7 @@ impl Default for Options {
             names: Names::default(),
             remote_errors: RemoteErrors::default(),
             max_calls: 1_024,
+            telemetry: None,
         }
     }
 }
@@ -130,7 +133,7 @@ impl Gateway {
             listeners: Semaphore::new(MAX_LISTENERS),
             views: Views::default(),
             told: Told::default(),
-            observe: Arc::default(),
+            observe: Arc::new(Observe::new(options.telemetry.clone())),
             begun: SystemTime::now(),
             relays: Relays::default(),
             options,
@@ -321,17 +324,20 @@ impl Service for Gateway {
                     Meant::Call(request) => request,
                     Meant::Answer(answer) => return answer,
                 };
+                let begun = || {
+                    let params = request.params.as_ref();
+                    self.observe.begin(request.client.name(), params)
+                };
                 let begin = |wiring| {
                     let remote = self.options.remote_errors;
-                    let observed = self.observe.begin(request.client.name());
+                    let observed = begun();
                     let offered = self.offered(&request.client);
                     let call =
                         tools::call(&self.host, &offered, &request, wiring, remote, observed);
                     ready(call)
                 };
                 let _permit = self.begin_call().map_err(|why| {
-                    let observed = self.observe.begin(request.client.name());
-                    observed.ended(Some(Ended::Refused));
+                    begun().ended(Some(Ended::Refused));
                     tools::not_taken(why)
                 })?;
                 self.relays.carry(&request, &exchange, begin).await

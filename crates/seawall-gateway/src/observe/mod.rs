@@ -12,12 +12,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use seawall::Flow;
+use seawall_proto::Json;
 use tokio::time::Instant;
 
 mod ended;
 mod exposition;
 mod meter;
 mod recent;
+mod trace;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,9 @@ pub(crate) use ended::Ended;
 pub(crate) use exposition::{CONTENT_TYPE, Gauges, STATES, exposition};
 pub(crate) use meter::Meter;
 pub(crate) use recent::{Call, Recent};
+pub use trace::{Telemetry, TraceContext};
+
+use trace::Traced;
 
 /// Counts calls. Shared by whoever makes one and whoever looks.
 #[derive(Debug, Default)]
@@ -35,15 +40,25 @@ pub(crate) struct Observe {
     /// Of calls that came to no server.
     none: Arc<Meter>,
     recent: Recent,
+    telemetry: Option<Arc<dyn Telemetry>>,
 }
 
 impl Observe {
-    /// One more call, of a client by this name.
-    pub(crate) fn begin(self: &Arc<Self>, client: &str) -> Observed {
+    /// Counts, and tells spans there too.
+    pub(crate) fn new(telemetry: Option<Arc<dyn Telemetry>>) -> Self {
+        Self {
+            telemetry,
+            ..Self::default()
+        }
+    }
+
+    /// One more call, of a client by this name, with these parameters.
+    pub(crate) fn begin(self: &Arc<Self>, client: &str, params: Option<&Json>) -> Observed {
         let meter = Arc::clone(&self.none);
         meter.begin();
         Observed {
             observe: Arc::clone(self),
+            traced: Traced::begin(client, self.telemetry.as_deref(), params),
             meter,
             flow: None,
             client: client.to_owned(),
@@ -91,6 +106,7 @@ impl Observe {
 #[derive(Debug)]
 pub(crate) struct Observed {
     observe: Arc<Observe>,
+    traced: Traced,
     meter: Arc<Meter>,
     flow: Option<Flow>,
     client: String,
@@ -103,11 +119,17 @@ pub(crate) struct Observed {
 impl Observed {
     /// It is a call of this flow.
     pub(crate) fn of(&mut self, flow: &Flow) {
+        self.traced.of(flow);
         let meter = self.observe.meter(flow.server());
         meter.begin();
         self.meter.leave();
         self.meter = meter;
         self.flow = Some(flow.clone());
+    }
+
+    /// Where it is in its trace, if somebody is told of it.
+    pub(crate) fn trace(&self) -> Option<&TraceContext> {
+        self.traced.context()
     }
 
     /// Its result says so of itself.
@@ -125,6 +147,7 @@ impl Observed {
         if std::mem::replace(&mut self.over, true) {
             return;
         }
+        self.traced.ended(ended);
         let elapsed = self.begun.elapsed();
         let class = self.flow.as_ref().map(Flow::class);
         self.meter.ended(class, ended, elapsed);

@@ -36,7 +36,7 @@ async fn calls_are_counted_by_how_they_ended() {
     let read_only = Some(ToolClass::ReadOnly);
     meter.ended(read_only, Ended::Ok, Duration::from_micros(1_000));
     meter.ended(read_only, Ended::NoResponse, Duration::from_secs(200));
-    let refused = observe.begin("c");
+    let refused = observe.begin("c", None);
     has(&text(&observe), r#"seawall_calls_in_flight{server=""} 1"#);
     refused.ended(Some(Ended::Refused));
     let text = text(&observe);
@@ -63,11 +63,11 @@ async fn calls_are_counted_by_how_they_ended() {
 #[tokio::test(start_paused = true)]
 async fn dropped_call_is_cancelled() {
     let observe = Arc::new(Observe::default());
-    drop(observe.begin("c"));
-    let mut fine = observe.begin("c");
+    drop(observe.begin("c", None));
+    let mut fine = observe.begin("c", None);
     fine.says(Ended::ToolError);
     fine.ended(None);
-    observe.begin("c").ended(None);
+    observe.begin("c", None).ended(None);
     let text = text(&observe);
     for outcome in ["cancelled", "tool_error", "ok"] {
         let line =
@@ -153,4 +153,63 @@ fn every_outcome_has_its_place() {
     for (at, ended) in Ended::ALL.into_iter().enumerate() {
         assert_eq!(ended as usize, at);
     }
+}
+
+fn json(text: &str) -> Json {
+    Json::check(text.to_owned()).unwrap()
+}
+
+/// Answers with a context of its own, and remembers what it was given.
+#[derive(Debug, Default)]
+struct Spans(std::sync::Mutex<Vec<Option<TraceContext>>>);
+
+impl Telemetry for Spans {
+    fn join(&self, _span: &tracing::Span, parent: Option<&TraceContext>) -> Option<TraceContext> {
+        self.0.lock().unwrap().push(parent.cloned());
+        Some(TraceContext::new("ours".to_owned(), None))
+    }
+}
+
+/// G2: a call is a part of its client's trace, and what is none, or is too long, is no parent.
+#[tokio::test(start_paused = true)]
+async fn client_s_context_is_the_parent() {
+    let spans = Arc::new(Spans::default());
+    let observe = Arc::new(Observe::new(Some(Arc::clone(&spans) as _)));
+    let long = format!(r#"{{"_meta":{{"traceparent":"{}"}}}}"#, "0".repeat(5_000));
+    for params in [
+        r#"{"_meta":{"traceparent":"p","tracestate":"s"}}"#,
+        r#"{"_meta":{"traceparent":"p","tracestate":1}}"#,
+        r#"{"_meta":{"traceparent":1,"tracestate":"s"}}"#,
+        r#"{"_meta":"traceparent"}"#,
+        &long,
+    ] {
+        let observed = observe.begin("c", Some(&json(params)));
+        assert_eq!(observed.trace().unwrap().traceparent, "ours");
+    }
+    let context =
+        |state: Option<&str>| Some(TraceContext::new("p".to_owned(), state.map(str::to_owned)));
+    let given = [context(Some("s")), context(None), None, None, None];
+    assert_eq!(*spans.0.lock().unwrap(), given);
+    let plain = Arc::new(Observe::default());
+    let params = json(r#"{"_meta":{"traceparent":"p"}}"#);
+    assert_eq!(plain.begin("c", Some(&params)).trace(), None);
+}
+
+/// G2: a context takes the place of the one that is there, and nothing else of `_meta` changes.
+#[test]
+fn context_is_put_into_meta() {
+    let context = |state: Option<&str>| TraceContext::new("p".to_owned(), state.map(str::to_owned));
+    let put = |context: TraceContext, meta: &str| context.put_into(&json(meta)).as_str().to_owned();
+    assert_eq!(
+        put(
+            context(Some("s")),
+            r#"{"a": 1.0,"traceparent":"x" ,"tracestate":"y"}"#
+        ),
+        r#"{"a": 1.0,"traceparent":"p" ,"tracestate":"s"}"#
+    );
+    assert_eq!(
+        put(context(Some("s")), r#"{"a":1}"#),
+        r#"{"traceparent":"p","tracestate":"s","a":1}"#
+    );
+    assert_eq!(put(context(None), "{}"), r#"{"traceparent":"p"}"#);
 }

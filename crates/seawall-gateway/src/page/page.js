@@ -5,11 +5,11 @@ const EVERY_MS = 2000;
 const SVG = "http://www.w3.org/2000/svg";
 const STATES = {
   up: ["●", "up", "good"],
-  degraded: ["▲", "up, tools left out", "warn"],
+  degraded: ["▲", "up in part", "warn"],
   connecting: ["◌", "connecting", "warn"],
-  waiting: ["◷", "waiting to reconnect", "bad"],
+  waiting: ["◷", "reconnecting", "bad"],
   closing: ["◌", "closing", "warn"],
-  unreaped: ["■", "held by a child that is not gone", "bad"],
+  unreaped: ["■", "child not gone", "bad"],
   down: ["✕", "down", "bad"],
 };
 const OUTCOMES = {
@@ -139,17 +139,18 @@ function serverRows(server) {
   const calls = server.calls;
   const title = node("th", "", name(server.server));
   title.scope = "row";
-  if (server.required) title.append(node("span", "faint", " required"));
-  const spoken = [server.revision, server.transport].filter(Boolean).join(" · ") || "–";
+  if (server.required) title.append(node("span", "small", "required"));
+  const spoken = cell(server.revision || "–");
+  if (server.transport) spoken.append(node("span", "small", server.transport));
   const latency = cell();
   if (calls && calls.newest.length) {
-    const words = node("span", "", `median ${took(calls.p50Ms)}, 95 % ${took(calls.p95Ms)}`);
+    const words = node("span", "", node("span", "small", `median ${took(calls.p50Ms)}`), node("span", "small", `95 % ${took(calls.p95Ms)}`));
     latency.append(node("div", "latency", spark(calls.newest), words));
   } else {
     latency.append(node("span", "faint", "no calls yet"));
   }
   const tools = server.toolsLeftOut ? `${server.tools} (${server.toolsLeftOut} left out)` : server.tools;
-  const row = node("tr", "", title, cell(badge(STATES[server.state] || ["?", server.state, "warn"])), cell(spoken),
+  const row = node("tr", "", title, cell(badge(STATES[server.state] || ["?", server.state, "warn"])), spoken,
     number(tools), number(calls ? calls.good + calls.bad : 0), number(calls ? calls.bad : 0),
     number(calls ? calls.inFlight : 0), latency, number(server.restarts),
     number(size(server.receivedBytes)), number(size(server.sentBytes)));

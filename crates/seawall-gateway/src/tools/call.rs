@@ -35,7 +35,13 @@ pub(crate) fn call(
         }
     };
     observed.of(flow);
-    let call = wiring.wire(request.client.call(host, flow, arguments));
+    let mut call = wiring.wire(request.client.call(host, flow, arguments));
+    if let Some(context) = observed.trace() {
+        let params = request.params.as_ref();
+        let theirs = params.and_then(|params| params.member("_meta"));
+        let theirs = theirs.filter(|meta| meta.kind() == Kind::Object);
+        call = call.meta(context.put_into(&theirs.unwrap_or_else(Json::empty_object)));
+    }
     let meta = request.meta.clone();
     Ok(Box::pin(end(call, meta, remote, observed)))
 }

@@ -318,7 +318,7 @@ impl Table {
         if held.is_some_and(|entry| entry.number == hold.number) {
             self.ids.remove(&hold.server);
             if let Some(failed) = hold.failed.take() {
-                self.down.insert(Arc::clone(&hold.server), failed);
+                self.down.insert(Arc::clone(&hold.server), *failed);
             }
         }
     }
@@ -413,7 +413,7 @@ pub(crate) struct IdHold {
     number: u64,
     pub(crate) server: Arc<str>,
     /// How the server failed, to be shown after.
-    pub(crate) failed: Option<(Arc<ServerConfig>, Standing)>,
+    pub(crate) failed: Option<Box<(Arc<ServerConfig>, Standing)>>,
 }
 
 impl Drop for IdHold {

@@ -71,7 +71,7 @@ impl Supervisor {
             standing.state = ServerState::Down;
             standing.session = None;
             standing.last_error = Some(error);
-            self.holding.id.failed = Some((Arc::clone(&self.config), standing));
+            self.holding.id.failed = Some(Box::new((Arc::clone(&self.config), standing)));
         }
     }
 

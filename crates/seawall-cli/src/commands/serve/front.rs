@@ -46,7 +46,8 @@ impl Front {
         host: &Host,
         printer: &mut Printer,
     ) -> Result<Self, Failure> {
-        let options = terms::options(&wanted, config);
+        let mut options = terms::options(&wanted, config);
+        options.telemetry.clone_from(&wanted.telemetry);
         let names = options.names;
         let gateway = Arc::new(Gateway::new(host.clone(), options));
         let (stop, stopped) = oneshot::channel();

@@ -7,13 +7,17 @@ mod input;
 mod terms;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+
+use seawall_gateway::Telemetry;
 
 use super::run::keep;
 use crate::args::{JournalPlace, NamesArg, RemoteErrorsArg, ServeArgs};
 use crate::asker::Asker;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, UsageError};
 use crate::printer::Printer;
 use crate::settings::Settings;
+use crate::telemetry::Export;
 
 pub(super) use front::Front;
 
@@ -29,6 +33,8 @@ pub(super) struct Wanted {
     pub(super) client: Option<String>,
     /// Where calls are recorded, if that was said.
     pub(super) journal: Option<JournalPlace>,
+    /// Where spans of calls are told.
+    pub(super) telemetry: Option<Arc<dyn Telemetry>>,
 }
 
 pub(crate) fn run(
@@ -36,12 +42,14 @@ pub(crate) fn run(
     settings: &Settings,
     printer: &mut Printer,
 ) -> Result<Status, Failure> {
+    let export = Export::begin().map_err(UsageError::Export)?;
     let wanted = Wanted {
         http: args.http,
         names: args.names,
         remote_errors: args.remote_errors,
         client: args.client.clone(),
         journal: args.journal.clone(),
+        telemetry: export.as_ref().and_then(Export::telemetry),
     };
     let mut settings = settings.clone();
     if args.http.is_none() {
@@ -49,6 +57,9 @@ pub(crate) fn run(
         settings.asker = Asker::Nobody;
     }
     let ended = keep(&args.keep, &settings, printer, Some(wanted));
+    if let Some(export) = export {
+        export.end();
+    }
     // A failure is talk here, also with --json.
     Ok(ended.unwrap_or_else(|failure| {
         failure.tell(printer);

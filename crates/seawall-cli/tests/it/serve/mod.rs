@@ -8,6 +8,8 @@ mod http;
 mod journal;
 mod listing;
 mod offers;
+#[cfg(feature = "otel")]
+mod tracing;
 mod watching;
 
 use std::io::{BufRead, BufReader, Write};
