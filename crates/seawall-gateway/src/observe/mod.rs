@@ -58,7 +58,7 @@ impl Observe {
         meter.begin();
         Observed {
             observe: Arc::clone(self),
-            traced: Traced::begin(client, self.telemetry.as_deref(), params),
+            traced: Traced::begin(client, self.telemetry.as_ref(), params),
             meter,
             flow: None,
             client: client.to_owned(),
@@ -127,7 +127,7 @@ impl Observed {
         self.flow = Some(flow.clone());
     }
 
-    /// Where it is in its trace, if somebody is told of it.
+    /// Where it is in its trace, if somebody is told of it, and once it is known what it is [of](Self::of).
     pub(crate) fn trace(&self) -> Option<&TraceContext> {
         self.traced.context()
     }

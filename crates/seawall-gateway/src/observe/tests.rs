@@ -184,7 +184,7 @@ async fn client_s_context_is_the_parent() {
         &long,
     ] {
         let observed = observe.begin("c", Some(&json(params)));
-        assert_eq!(observed.trace().unwrap().traceparent, "ours");
+        observed.ended(Some(Ended::Refused));
     }
     let context =
         |state: Option<&str>| Some(TraceContext::new("p".to_owned(), state.map(str::to_owned)));

@@ -5,6 +5,7 @@
 //! **Invariant:** without [`Telemetry`] nothing of a trace is looked at, and what a client sent goes on unchanged.
 
 use std::fmt;
+use std::sync::Arc;
 
 use seawall::Flow;
 use seawall_proto::Json;
@@ -80,13 +81,15 @@ pub trait Telemetry: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(super) struct Traced {
     span: Span,
+    /// Who is to be told of it yet, and its client's context.
+    joining: Option<(Arc<dyn Telemetry>, Option<TraceContext>)>,
     context: Option<TraceContext>,
 }
 
 impl Traced {
     pub(super) fn begin(
         client: &str,
-        telemetry: Option<&dyn Telemetry>,
+        telemetry: Option<&Arc<dyn Telemetry>>,
         params: Option<&Json>,
     ) -> Self {
         let span = tracing::info_span!(
@@ -101,24 +104,36 @@ impl Traced {
             outcome = Empty,
             client,
         );
-        let context = telemetry.and_then(|telemetry| {
+        let joining = telemetry.map(|telemetry| {
             let parent = params.and_then(TraceContext::of);
-            telemetry.join(&span, parent.as_ref())
+            (Arc::clone(telemetry), parent)
         });
-        Self { span, context }
+        Self {
+            span,
+            joining,
+            context: None,
+        }
     }
 
-    pub(super) fn of(&self, flow: &Flow) {
-        if self.span.is_disabled() {
-            return;
+    pub(super) fn of(&mut self, flow: &Flow) {
+        if !self.span.is_disabled() {
+            self.span.record("server", flow.server());
+            self.span.record("tool", flow.tool());
+            let name = format!("tools/call {}", flow.tool());
+            self.span.record("otel.name", name.as_str());
         }
-        self.span.record("server", flow.server());
-        self.span.record("tool", flow.tool());
-        let name = format!("tools/call {}", flow.tool());
-        self.span.record("otel.name", name.as_str());
+        self.join();
+    }
+
+    /// Once it has its name, which is final then.
+    fn join(&mut self) {
+        if let Some((telemetry, parent)) = self.joining.take() {
+            self.context = telemetry.join(&self.span, parent.as_ref());
+        }
     }
 
     pub(super) fn ended(&mut self, ended: Ended) {
+        self.join();
         self.span.record("outcome", ended.as_str());
         if !ended.is_good() {
             self.span.record("otel.status_code", "ERROR");
@@ -127,7 +142,7 @@ impl Traced {
         self.span = Span::none();
     }
 
-    /// Where the call is.
+    /// Where the call is, once it is known what it calls.
     pub(super) fn context(&self) -> Option<&TraceContext> {
         self.context.as_ref()
     }
