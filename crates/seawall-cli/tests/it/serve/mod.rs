@@ -1,6 +1,7 @@
 //! `seawall serve`: the tools of all servers, to clients of every revision.
 
 mod asking;
+mod browser;
 mod calling;
 mod clients;
 mod ending;
