@@ -42,7 +42,14 @@ pub(crate) fn run(
     settings: &Settings,
     printer: &mut Printer,
 ) -> Result<Status, Failure> {
-    let export = Export::begin().map_err(UsageError::Export)?;
+    let export = match Export::begin() {
+        Ok(export) => export,
+        Err(error) => {
+            let failure = Failure::from(UsageError::Export(error));
+            failure.tell(printer);
+            return Ok(failure.status());
+        }
+    };
     let wanted = Wanted {
         http: args.http,
         names: args.names,
