@@ -37,12 +37,18 @@ impl Event {
     }
 }
 
-/// An event's data passed the bound, or one of its other fields [`MAX_EVENT_FIELD_BYTES`].
+/// An event passed a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an event is longer than {limit} bytes")]
-pub struct EventTooLong {
-    /// The bound on an event's data, in bytes.
-    pub limit: usize,
+pub enum EventTooLong {
+    /// Its data.
+    #[error("an event's data are longer than {limit} bytes")]
+    Data {
+        /// The bound on an event's data, in bytes.
+        limit: usize,
+    },
+    /// Its name, id or retry: [`MAX_EVENT_FIELD_BYTES`].
+    #[error("an event's name, id or retry is longer than {MAX_EVENT_FIELD_BYTES} bytes")]
+    Field,
 }
 
 /// Cuts a stream of bytes into events, keeping at most one unfinished event. Chunking never matters.
@@ -67,7 +73,7 @@ pub struct EventDecoder {
     id: Bytes,
     last_event_id: Bytes,
     retry: Option<Duration>,
-    failed: bool,
+    failed: Option<EventTooLong>,
 }
 
 impl EventDecoder {
@@ -86,7 +92,7 @@ impl EventDecoder {
             id: Bytes::new(),
             last_event_id: Bytes::new(),
             retry: None,
-            failed: false,
+            failed: None,
         }
     }
 
@@ -97,11 +103,11 @@ impl EventDecoder {
     /// # Errors
     /// [`EventTooLong`] as soon as an event cannot end within the bound. The stream is lost from there on.
     pub fn next_event(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventTooLong> {
-        if self.failed {
-            return Err(EventTooLong { limit: self.limit });
+        if let Some(failed) = self.failed {
+            return Err(failed);
         }
         let event = self.advance(input);
-        self.failed = event.is_err();
+        self.failed = event.as_ref().err().copied();
         event
     }
 
@@ -191,7 +197,7 @@ impl EventDecoder {
                 }
                 Line::Value(_) => {
                     if part.len() > MAX_EVENT_FIELD_BYTES - self.value.len() {
-                        return Err(self.too_long());
+                        return Err(EventTooLong::Field);
                     }
                     self.value.extend_from_slice(part);
                     return Ok(());
@@ -265,6 +271,6 @@ impl EventDecoder {
     }
 
     fn too_long(&self) -> EventTooLong {
-        EventTooLong { limit: self.limit }
+        EventTooLong::Data { limit: self.limit }
     }
 }

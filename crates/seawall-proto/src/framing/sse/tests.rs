@@ -137,7 +137,7 @@ fn retry_is_digits_alone() {
 /// L1 (maxFrameBytes): data at the bound passes, one byte past it does not, joined lines counted with their line feed.
 #[test]
 fn data_bound_is_inclusive() {
-    let refused = Some(EventTooLong { limit: 8 });
+    let refused = Some(EventTooLong::Data { limit: 8 });
     for (stream, error) in [
         ("data: 12345678\n\n", None),
         ("data: 123456789\n\n", refused),
@@ -157,7 +157,7 @@ fn data_bound_is_inclusive() {
     }
 }
 
-/// L6: the other fields have a bound of their own.
+/// L6, O1: the other fields have a bound of their own, which the refusal names.
 #[test]
 fn other_fields_are_bounded() {
     for field in ["event", "id", "retry"] {
@@ -171,7 +171,7 @@ fn other_fields_are_bounded() {
             &mut EventDecoder::new(8),
             [line(MAX_EVENT_FIELD_BYTES + 1).as_bytes()],
         );
-        assert_eq!(past.1, Some(EventTooLong { limit: 8 }));
+        assert_eq!(past.1, Some(EventTooLong::Field));
     }
 }
 

@@ -143,6 +143,7 @@ impl Posting<'_> {
                     }
                     Ok(_) => {}
                     Err(StreamEnd::TooLong { limit }) => return End::TooLong { limit },
+                    Err(StreamEnd::FieldTooLong) => return End::Broken(HttpFault::EventField),
                     Err(StreamEnd::Gone(fault)) => break fault,
                 }
             };

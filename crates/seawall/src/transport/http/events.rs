@@ -1,7 +1,7 @@
 //! The messages of an event stream, told as they come.
 
 use reqwest::Response;
-use seawall_proto::framing::{Event, EventDecoder};
+use seawall_proto::framing::{Event, EventDecoder, EventTooLong};
 use tokio::task::coop::consume_budget;
 
 use super::HttpFault;
@@ -18,8 +18,10 @@ pub(super) struct Events {
 pub(super) enum StreamEnd {
     /// It ended or broke off: it may be resumed.
     Gone(HttpFault),
-    /// One of its events is too long.
+    /// The data of one of its events are too long.
     TooLong { limit: usize },
+    /// The name, the id or the retry of one of its events is too long.
+    FieldTooLong,
 }
 
 impl Events {
@@ -41,7 +43,8 @@ impl Events {
             match event {
                 Ok(Some(event)) => return Ok(event),
                 Ok(None) => {}
-                Err(error) => return Err(StreamEnd::TooLong { limit: error.limit }),
+                Err(EventTooLong::Data { limit }) => return Err(StreamEnd::TooLong { limit }),
+                Err(EventTooLong::Field) => return Err(StreamEnd::FieldTooLong),
             }
             // A stream of comments must not keep everybody else from their turn.
             consume_budget().await;

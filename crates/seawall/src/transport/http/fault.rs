@@ -5,6 +5,7 @@ use std::io;
 
 use seawall_proto::ErrorCode;
 use seawall_proto::connection::Obstacle;
+use seawall_proto::framing::MAX_EVENT_FIELD_BYTES;
 
 use crate::web::EgressRefused;
 
@@ -51,6 +52,11 @@ pub(crate) enum HttpFault {
     /// A successful answer without anything in it.
     #[error("the answer holds no reply")]
     NoReply,
+    /// An event of a stream is none that is taken, besides its data.
+    #[error(
+        "an event of its stream has a name, an id or a retry of more than {MAX_EVENT_FIELD_BYTES} bytes"
+    )]
+    EventField,
     /// HTTP+SSE: the stream names no address to post to, or one of another origin.
     #[error("its event stream names no endpoint of its own origin")]
     Endpoint,
@@ -71,7 +77,11 @@ impl HttpFault {
             Self::Tls => Obstacle::Tls,
             Self::Connect | Self::Request => Obstacle::Connect,
             Self::Lost | Self::EndedEarly | Self::StreamClosed => Obstacle::Lost,
-            Self::Encoding | Self::ContentType | Self::NoReply | Self::Endpoint => Obstacle::NotMcp,
+            Self::Encoding
+            | Self::ContentType
+            | Self::NoReply
+            | Self::EventField
+            | Self::Endpoint => Obstacle::NotMcp,
         }
     }
 
@@ -108,9 +118,11 @@ impl HttpFault {
     /// The class of the failure, of an exchange that went out: whether what came is wrong, or nothing came (O1).
     pub(super) fn code(&self) -> ErrorCode {
         match self {
-            Self::Encoding | Self::ContentType | Self::NoReply | Self::Endpoint => {
-                ErrorCode::ProtocolError
-            }
+            Self::Encoding
+            | Self::ContentType
+            | Self::NoReply
+            | Self::EventField
+            | Self::Endpoint => ErrorCode::ProtocolError,
             _ => ErrorCode::ConnectionClosed,
         }
     }

@@ -60,6 +60,18 @@ async fn event_bound_is_inclusive() {
     );
 }
 
+/// L6, O1: an event's other fields have a bound of their own, and that one is told.
+#[tokio::test]
+async fn long_id_is_told_with_its_own_bound() {
+    for field in ["id", "event"] {
+        let long = format!("{field}: {}\ndata: {REPLY}\n\n", "1".repeat(8 * 1024 + 1));
+        let end = End::Broken(HttpFault::EventField);
+        let text = end.fault().text;
+        assert!(text.contains("8192") && !text.contains("maxFrameBytes"));
+        assert_eq!(one(stream(&[&long])).await, ended(&[], end));
+    }
+}
+
 /// L6: an event without end is cut at the bound, and its connection closed.
 #[tokio::test]
 async fn endless_event_is_cut_at_the_bound() {
