@@ -48,6 +48,11 @@ impl Exchange {
         }
     }
 
+    /// Whether it waits for what authorises it.
+    pub(super) fn is_authorising(&self) -> bool {
+        matches!(&self.way, Way::Handed(handover) if handover.is_authorising())
+    }
+
     /// Whether it is request `id`, and its answer is awaited, however far it is on its way.
     pub(super) fn is_open(&self, id: u64) -> bool {
         self.request == id && self.deadline.is_some() && self.rests_until().is_none()

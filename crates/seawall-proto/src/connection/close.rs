@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{ExchangeFault, Obstacle};
 use crate::json::Json;
-use crate::jsonrpc::Malformed;
+use crate::jsonrpc::{METHOD_NOT_FOUND, Malformed, is_modern_code};
 use crate::mcp::{CatalogFault, Revision};
 use crate::outcome::{ErrorCode, Outcome};
 
@@ -196,6 +196,16 @@ pub enum CloseReason {
         /// The bound, in milliseconds.
         limit_ms: u128,
     },
+    /// A handshake request could not be sent within `handshakeTimeoutMs`.
+    #[error("{}", unsent(*.step, *.limit_ms, *.held_up))]
+    HandshakeUnsent {
+        /// Which exchange.
+        step: Step,
+        /// The bound, in milliseconds.
+        limit_ms: u128,
+        /// What it waited for.
+        held_up: HeldUp,
+    },
     /// A handshake exchange was answered with an error.
     #[error("it answered {step} with JSON-RPC error {code}{}", era_hint(step))]
     HandshakeRefused {
@@ -203,6 +213,8 @@ pub enum CloseReason {
         step: Step,
         /// The error's code.
         code: i64,
+        /// The HTTP status that it came with, if that was one of a refusal.
+        status: Option<u16>,
     },
     /// Its answer to `initialize` breaks the protocol.
     #[error("its answer to initialize {0}")]
@@ -232,6 +244,21 @@ pub enum CloseReason {
         /// The bound.
         limit: usize,
     },
+}
+
+/// What a request of the handshake waited for that was not sent in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HeldUp {
+    /// What authorises it: a renewal, or a login.
+    Credentials {
+        /// Whether it was sent before, and refused for its credentials.
+        refused: bool,
+    },
+    /// The answer to `notifications/initialized`, which nothing may overtake.
+    Introduction,
+    /// A way to the server.
+    Transport,
 }
 
 /// What is wrong with an answer to `initialize`.
@@ -272,7 +299,7 @@ impl CloseReason {
             | Self::StdinClosed
             | Self::TransportFailed
             | Self::DriverGone => ErrorCode::ConnectionClosed,
-            Self::HandshakeTimeout { .. } => ErrorCode::Timeout,
+            Self::HandshakeTimeout { .. } | Self::HandshakeUnsent { .. } => ErrorCode::Timeout,
             Self::Catalog(_) => ErrorCode::InvalidResponse,
             Self::Exchange { fault, .. } | Self::StreamLost(fault) => fault.code,
             Self::Malformed(_)
@@ -308,8 +335,30 @@ impl CloseReason {
     pub fn http_status(&self) -> Option<u16> {
         match self {
             Self::Exchange { fault, .. } => fault.status,
+            Self::HandshakeRefused { status, .. } => *status,
             _ => None,
         }
+    }
+
+    /// Whether `initialize` was refused as a server refuses it that speaks the transport of 2024-11-05 alone: with 400, 404
+    /// or 405, and with no error that only later revisions have (T3).
+    ///
+    /// Source: 2025-11-25, `basic/transports`, "Backwards Compatibility"; 2026-07-28, `basic/transports/streamable-http`,
+    /// "HTTP+SSE Transport".
+    #[must_use]
+    pub fn may_speak_event_stream(&self) -> bool {
+        let step = match self {
+            Self::Exchange { step, .. } => *step,
+            // So an unknown method is told by a modern server, and by none before it.
+            Self::HandshakeRefused {
+                code: METHOD_NOT_FOUND,
+                status: Some(404),
+                ..
+            } => return false,
+            Self::HandshakeRefused { step, code, .. } if !is_modern_code(*code) => *step,
+            _ => return false,
+        };
+        step == Step::Initialize && matches!(self.http_status(), Some(400 | 404 | 405))
     }
 
     /// What stood in the way over HTTP, where that is known.
@@ -317,6 +366,10 @@ impl CloseReason {
     pub fn obstacle(&self) -> Option<Obstacle> {
         match self {
             Self::Exchange { fault, .. } | Self::StreamLost(fault) => fault.obstacle,
+            Self::HandshakeUnsent {
+                held_up: HeldUp::Credentials { .. },
+                ..
+            } => Some(Obstacle::CredentialsLate),
             _ => None,
         }
     }
@@ -332,9 +385,30 @@ impl CloseReason {
             Self::Exchange { fault, .. } if matches!(fault.status, Some(401 | 403)) => {
                 Some(Outcome::ErrorResponse)
             }
-            Self::RequestTooLong { .. } => Some(Outcome::NotSent),
+            Self::HandshakeUnsent {
+                held_up: HeldUp::Credentials { refused: true },
+                ..
+            } => Some(Outcome::ErrorResponse),
+            Self::RequestTooLong { .. } | Self::HandshakeUnsent { .. } => Some(Outcome::NotSent),
             _ => None,
         }
+    }
+}
+
+/// What was not sent in time, and why.
+fn unsent(step: Step, limit_ms: u128, held_up: HeldUp) -> String {
+    let within = format!("within {limit_ms} ms (handshakeTimeoutMs)");
+    match held_up {
+        HeldUp::Credentials { refused: false } => {
+            format!("the credentials for it were not ready {within}; {step} was not sent")
+        }
+        HeldUp::Credentials { refused: true } => {
+            format!("it refused the credentials of {step}, and new ones were not ready {within}")
+        }
+        HeldUp::Introduction => {
+            format!("it did not take notifications/initialized {within}; {step} was not sent")
+        }
+        HeldUp::Transport => format!("{step} could not be sent to it {within}"),
     }
 }
 

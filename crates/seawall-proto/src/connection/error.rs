@@ -129,6 +129,8 @@ pub enum CallError {
         fault: ExchangeFault,
         /// What became of the request.
         outcome: Outcome,
+        /// How many of its rounds were over before: what they did stays done.
+        rounds: u32,
     },
 }
 
@@ -242,6 +244,17 @@ impl CallError {
             Self::BetweenLegs(_) | Self::Unfinished(_) => Outcome::NoResponse,
             Self::Exchange { outcome, .. } => *outcome,
         }
+    }
+
+    /// Whether nothing of the request was carried out for certain, though it may have been sent: the server refused the first
+    /// of its rounds for its credentials (401, 403). Such a one may be said again.
+    #[must_use]
+    pub fn was_refused_unread(&self) -> bool {
+        matches!(
+            self,
+            Self::Exchange { fault, outcome: Outcome::ErrorResponse | Outcome::NotSent, rounds: 0 }
+                if matches!(fault.status, Some(401 | 403) | None)
+        )
     }
 
     /// The class of the failure (O1).

@@ -132,6 +132,11 @@ impl ExchangeFault {
         self
     }
 
+    /// Whether the server has enough to do, and says when it may be asked again.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.status, Some(429 | 503))
+    }
+
     /// Without a status, if nothing was sent: what was not asked was not refused.
     fn told_if(mut self, begun: bool) -> Self {
         self.status = self.status.filter(|_| begun);
@@ -296,13 +301,15 @@ impl Connection {
             let fault = fault.told_if(self.exchange.is_dispatched());
             self.exchange_failed(now, fault);
         } else if self.is_listen(key) {
-            self.listen_ended(now);
+            let asked = fault.is_busy().then_some(fault.retry_after);
+            self.listen_refused(now, asked.unwrap_or_default());
         } else if let Some((call, _)) = self.calls.handed(key) {
             self.end_with_fault(call, fault);
         }
     }
 
     fn end_with_fault(&mut self, call: u64, fault: ExchangeFault) {
+        let rounds = self.calls.rounds(call);
         self.calls.end(call, 0, |left, _| {
             let outcome = match left {
                 Left::Dispatched => fault.outcome(true),
@@ -311,7 +318,11 @@ impl Connection {
                 left => left.outcome(),
             };
             let fault = fault.told_if(outcome != Outcome::NotSent);
-            Err(CallError::Exchange { fault, outcome })
+            Err(CallError::Exchange {
+                fault,
+                outcome,
+                rounds,
+            })
         });
     }
 

@@ -256,6 +256,11 @@ impl Calls {
         }
     }
 
+    /// How many rounds of a call are over.
+    pub(super) fn rounds(&self, id: u64) -> u32 {
+        self.entries.get(&id).map_or(0, |pending| pending.rounds)
+    }
+
     /// The end of a call, if it ended and was not taken before.
     pub(super) fn take(&mut self, call: CallId) -> Option<Result<Reply, CallError>> {
         if !matches!(self.entries.get(&call.0)?.leg, Leg::Ended { .. }) {

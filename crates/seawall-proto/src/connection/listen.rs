@@ -18,6 +18,8 @@ use crate::limits::{MAX_CHANGED_URI_BYTES, MAX_SUBSCRIPTIONS};
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The longest pause that a server may ask for.
+const LONGEST_ASKED_PAUSE: Duration = Duration::from_secs(3_600);
 /// A stream that was open this long worked; the pauses begin anew.
 const LONG_ENOUGH: Duration = Duration::from_secs(10);
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -298,13 +300,20 @@ impl Connection {
 
     /// The stream ended; it is opened again after a pause.
     pub(super) fn listen_ended(&mut self, now: Time) {
+        self.listen_refused(now, Duration::ZERO);
+    }
+
+    /// The stream ended, and is opened again after a pause, which is as long as the server asks for, within reason.
+    pub(super) fn listen_refused(&mut self, now: Time, retry_after: Duration) {
         if let State::Open { since, .. } = self.listen.state
             && now.since(since) >= LONG_ENOUGH
         {
             self.listen.failures = 0;
         }
         let doubled = FIRST_PAUSE.saturating_mul(1 << self.listen.failures.min(16));
-        let pause = doubled.min(LONGEST_PAUSE);
+        let pause = doubled
+            .min(LONGEST_PAUSE)
+            .max(retry_after.min(LONGEST_ASKED_PAUSE));
         // Servers that went together must not be asked together: up to a quarter more, spread by the id.
         let spread = self.next_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
         let jitter = pause / 1024 * u32::try_from(spread).unwrap_or(0);

@@ -51,12 +51,12 @@ mod wire;
 mod tests;
 
 pub use calls::Bound;
-pub use close::{CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step};
+pub use close::{CloseReason, ExitReason, HandshakeFault, HeldUp, RevisionRefusal, Step};
 pub use config::{Binding, ClientConfig, Era, ToolsNeed};
 pub use error::{BetweenLegs, CallError, RemoteText, Unfinished};
 pub use event::{Event, Session};
 pub use exchange::{ExchangeFault, Order, Transmit, TransmitKind};
-pub use handover::Handover;
+pub use handover::{Authorising, Handover};
 pub use inputs::InputId;
 pub use ledger::{Abandoned, CallId, Progress};
 pub use listen::Change;
@@ -282,12 +282,7 @@ impl Connection {
         if self.outbox.room_by().is_some_and(|by| by <= now) {
             self.close(CloseReason::ReplyBlocked);
         }
-        if self.introducing.as_ref().is_some_and(|one| one.by <= now)
-            && let Some(key) = self.introducing.take().and_then(|one| one.key)
-        {
-            // Nothing waits for ever for a server that does not say whether it heard.
-            self.hang_up(key);
-        }
+        // Before what holds it up is given up: that is why it ended.
         if self.exchange.deadline.is_some_and(|by| by <= now) {
             self.exchange_expired(now);
         } else if self
@@ -296,6 +291,12 @@ impl Connection {
             .is_some_and(|until| until <= now)
         {
             self.ask_again(now);
+        }
+        if self.introducing.as_ref().is_some_and(|one| one.by <= now)
+            && let Some(key) = self.introducing.take().and_then(|one| one.key)
+        {
+            // Nothing waits for ever for a server that does not say whether it heard.
+            self.hang_up(key);
         }
         self.listen_again(now);
         self.expire_calls(now);

@@ -24,8 +24,32 @@ pub enum Obstacle {
     Login,
     /// A login, or the permissions of one, failed otherwise.
     Authorization,
+    /// The authorization server did not answer, or has a problem of its own.
+    AuthorizationServer,
+    /// The authorization server does not take the configured client, or registers none.
+    LoginClient,
+    /// The stored login could not be read or written.
+    LoginStore,
+    /// What authorises the request was not there in time.
+    CredentialsLate,
     /// What answered does not speak the protocol.
     NotMcp,
     /// The connection was lost on the way.
     Lost,
+}
+
+impl Obstacle {
+    /// Whether it stood between Seawall and its credentials: what the server speaks makes no difference to it.
+    #[must_use]
+    pub fn is_of_credentials(self) -> bool {
+        matches!(
+            self,
+            Self::Login
+                | Self::Authorization
+                | Self::AuthorizationServer
+                | Self::LoginClient
+                | Self::LoginStore
+                | Self::CredentialsLate
+        )
+    }
 }

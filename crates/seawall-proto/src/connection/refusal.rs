@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{
-    Binding, CloseReason, Connection, Era, ExchangeFault, Obstacle, RevisionRefusal, Session,
-    Stage, Time,
+    Binding, CloseReason, Connection, Era, ExchangeFault, HeldUp, Obstacle, RevisionRefusal,
+    Session, Stage, Time,
 };
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
@@ -47,7 +47,8 @@ impl Connection {
     ) {
         let step = self.step();
         let code = error.code;
-        let reason = CloseReason::HandshakeRefused { step, code };
+        let status = self.exchange.status.filter(|status| *status >= 400);
+        let reason = CloseReason::HandshakeRefused { step, code, status };
         let modern = self.is_modern();
         match &self.stage {
             Stage::Ready(ready) if !ready.is_renewing() => self.relist_failed(reason),
@@ -101,7 +102,7 @@ impl Connection {
     pub(super) fn exchange_failed(&mut self, now: Time, fault: ExchangeFault) {
         let step = self.step();
         let deadline = self.exchange.deadline.take();
-        let busy = matches!(fault.status, Some(429 | 503));
+        let busy = fault.is_busy();
         // A server may close a connection that it kept in the very moment at which it is used again.
         let broke = fault.obstacle == Some(Obstacle::Lost) && fault.status.is_none();
         let again = busy || (broke && !self.exchange.broke);
@@ -140,18 +141,37 @@ impl Connection {
     /// The handshake request under way was not answered in time.
     pub(super) fn exchange_expired(&mut self, now: Time) {
         let step = self.step();
+        let limit_ms = self.config.limits.handshake_timeout.as_millis();
+        let timeout = match self.held_up() {
+            Some(held_up) => CloseReason::HandshakeUnsent {
+                step,
+                limit_ms,
+                held_up,
+            },
+            None => CloseReason::HandshakeTimeout { step, limit_ms },
+        };
         self.exchange.deadline = None;
         self.let_go_of_exchange();
-        let timeout = CloseReason::HandshakeTimeout {
-            step,
-            limit_ms: self.config.limits.handshake_timeout.as_millis(),
-        };
         match &self.stage {
             Stage::Discovering { .. } if self.may_be_silent() => {
                 self.begin_initialize(now);
             }
             Stage::Ready(ready) if !ready.is_renewing() => self.relist_failed(timeout),
             _ => self.close(timeout),
+        }
+    }
+
+    /// What the handshake request under way waits for, if the server does not have it.
+    fn held_up(&self) -> Option<HeldUp> {
+        let begun = self.exchange.is_dispatched();
+        if self.exchange.is_authorising() {
+            Some(HeldUp::Credentials { refused: begun })
+        } else if begun {
+            None
+        } else if self.introducing.is_some() {
+            Some(HeldUp::Introduction)
+        } else {
+            Some(HeldUp::Transport)
         }
     }
 
@@ -168,6 +188,8 @@ impl Connection {
     pub(super) fn is_refused_by_status(&self, key: u64, status: u16) -> bool {
         matches!(status, 401 | 403 | 407)
             || (self.exchange.is_open(key) && status >= 400 && !is_era_evidence(status))
+            // How long it wants to be left alone is told by the end of the exchange.
+            || (self.is_listen(key) && matches!(status, 429 | 503))
     }
 }
 

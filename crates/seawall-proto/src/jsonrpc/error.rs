@@ -76,10 +76,7 @@ impl ErrorObject {
     /// Whether only a server of 2026-07-28 or later says so: evidence of its era (S3).
     #[must_use]
     pub fn is_modern(&self) -> bool {
-        matches!(
-            self.code,
-            HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION
-        )
+        is_modern_code(self.code)
     }
 
     /// Whether the server says that it has no such tool (O3).
@@ -102,4 +99,12 @@ impl fmt::Debug for ErrorObject {
             .field("code", &self.code)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether only a server of 2026-07-28 or later answers with this code.
+pub(crate) fn is_modern_code(code: i64) -> bool {
+    matches!(
+        code,
+        HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION
+    )
 }

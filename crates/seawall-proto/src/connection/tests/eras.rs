@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{DISCOVERED, INITIALIZE_RESULT, LIST_RESULT, Peer, fault, field, modern_http};
 use crate::connection::{
-    Binding, ClientConfig, CloseReason, Era, Event, Obstacle, Order, Step, TransmitKind,
+    Binding, ClientConfig, CloseReason, Era, Event, HeldUp, Obstacle, Order, Step, TransmitKind,
 };
 use crate::mcp::Revision;
 use crate::outcome::{ErrorCode, Outcome};
@@ -177,15 +177,18 @@ fn silence_over_http_is_no_evidence() {
     let timeout = |peer: &Peer| {
         let reason = peer.reason();
         assert!(
-            matches!(reason, CloseReason::HandshakeTimeout { .. }),
+            matches!(
+                reason,
+                CloseReason::HandshakeTimeout { .. } | CloseReason::HandshakeUnsent { .. }
+            ),
             "{reason}"
         );
         assert!(!reason.is_permanent());
-        assert!(
-            reason
-                .to_string()
-                .contains("write \"protocol\": \"legacy\"")
-        );
+        let hints = reason
+            .to_string()
+            .contains("write \"protocol\": \"legacy\"");
+        let asked = matches!(reason, CloseReason::HandshakeTimeout { .. });
+        assert_eq!(hints, asked, "what was not asked says nothing of its era");
     };
     let mut slow = probed(auto());
     slow.pass(limit - moment);
@@ -337,11 +340,105 @@ fn nothing_overtakes_the_introduction() {
     assert_eq!(
         stuck.connection.connect_failure(),
         Some((
-            &CloseReason::HandshakeTimeout {
+            &CloseReason::HandshakeUnsent {
                 step: Step::ListTools { page: 1 },
-                limit_ms: 10_000
+                limit_ms: 10_000,
+                held_up: HeldUp::Introduction,
             },
             Outcome::NotSent
         ))
     );
+}
+
+/// O1, O2: of a request that was never sent it is told what it waited for, and nothing of an answer or an era.
+#[test]
+fn unsent_request_is_no_silence_of_the_server() {
+    let limit = Duration::from_secs(10);
+    let handed = || {
+        let mut peer = Peer::with(auto());
+        let transmit = peer.connection.poll_transmit(true).unwrap();
+        (peer, transmit.handover)
+    };
+    let held_up = |peer: &Peer| {
+        let (reason, outcome) = peer.connection.connect_failure().unwrap();
+        let text = reason.to_string();
+        assert!(!text.contains("did not answer"), "{text}");
+        assert!(!text.contains("legacy"), "{text}");
+        assert_eq!(reason.code(), ErrorCode::Timeout);
+        match reason {
+            CloseReason::HandshakeUnsent { held_up, .. } => (*held_up, outcome),
+            other => panic!("{other}"),
+        }
+    };
+
+    let (mut peer, _handover) = handed();
+    peer.pass(limit);
+    assert_eq!(held_up(&peer), (HeldUp::Transport, Outcome::NotSent));
+
+    let (mut peer, handover) = handed();
+    let waiting = handover.authorising();
+    peer.pass(limit);
+    assert_eq!(
+        held_up(&peer),
+        (HeldUp::Credentials { refused: false }, Outcome::NotSent)
+    );
+    assert_eq!(peer.reason().obstacle(), Some(Obstacle::CredentialsLate));
+    drop(waiting);
+
+    // Sent, refused for its credentials, and to be sent again with others.
+    let (mut peer, handover) = handed();
+    assert!(handover.begin());
+    let waiting = handover.authorising();
+    peer.pass(limit);
+    assert_eq!(
+        held_up(&peer),
+        (
+            HeldUp::Credentials { refused: true },
+            Outcome::ErrorResponse
+        )
+    );
+    drop(waiting);
+
+    let (mut peer, handover) = handed();
+    drop(handover.authorising());
+    assert!(handover.begin());
+    peer.pass(limit);
+    assert!(matches!(
+        peer.reason(),
+        CloseReason::HandshakeTimeout { .. }
+    ));
+}
+
+/// T3, S3: a refusal of `initialize` keeps its status, whatever its body; only what no later revision says is one of a
+/// server of 2024-11-05.
+#[test]
+fn refused_initialize_may_be_of_the_event_stream() {
+    for (status, code, may) in [
+        (400, Some(-32600), true),
+        (404, Some(-32000), true),
+        (405, Some(-32000), true),
+        (405, None, true),
+        // So a modern server tells an unknown method.
+        (404, Some(-32601), false),
+        (400, Some(-32020), false),
+        (400, Some(-32022), false),
+        (200, Some(-32600), false),
+        (406, Some(-32000), false),
+        (500, None, false),
+    ] {
+        let mut peer = Peer::with(ClientConfig {
+            binding: Binding::Http,
+            ..ClientConfig::new("0")
+        });
+        let (_, key) = next(&mut peer);
+        if let Some(code) = code {
+            peer.respond_with(Some(key), status, &error(code));
+        }
+        peer.ended(key, fault(Some(status)));
+        let reason = peer.reason();
+        assert_eq!(reason.may_speak_event_stream(), may, "{status} {code:?}");
+        if code.is_some() && status == 405 {
+            assert_eq!(reason.http_status(), Some(405));
+        }
+    }
 }

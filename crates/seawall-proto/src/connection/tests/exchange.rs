@@ -126,6 +126,8 @@ fn end_of_an_exchange_decides() {
         peer.ended(transmit.key, fault(status));
         let error = peer.take(call).unwrap_err();
         assert_eq!(error.outcome(), expected, "{status:?} {begins}");
+        let unread = matches!((status, begins), (Some(401 | 403), true) | (_, false));
+        assert_eq!(error.was_refused_unread(), unread, "{status:?} {begins}");
         // What was not asked was not refused.
         assert_eq!(error.http_status(), status.filter(|_| begins));
         assert_eq!(error.code(), ErrorCode::ConnectionClosed);

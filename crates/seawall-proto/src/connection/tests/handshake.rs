@@ -325,7 +325,8 @@ fn refused_handshake_request_fails_the_connect() {
         peer.reason(),
         &CloseReason::HandshakeRefused {
             step: Step::Initialize,
-            code: -32601
+            code: -32601,
+            status: None,
         }
     );
     assert_eq!(peer.reason().code(), ErrorCode::ProtocolError);
@@ -341,7 +342,8 @@ fn refused_handshake_request_fails_the_connect() {
         peer.reason(),
         &CloseReason::HandshakeRefused {
             step: Step::ListTools { page: 1 },
-            code: -32022
+            code: -32022,
+            status: None,
         },
         "on tools/list it is no verdict on a revision"
     );

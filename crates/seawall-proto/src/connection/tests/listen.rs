@@ -341,3 +341,33 @@ fn stream_over_an_exchange() {
     never.ended(2, fault(Some(404)));
     assert_eq!(never.connection.poll_timeout(), None);
 }
+
+/// H5, T2: a server that has enough to do is left alone as long as it asks for, within reason, whatever its body says.
+#[test]
+fn busy_server_is_asked_for_its_stream_later() {
+    for (status, asked, least) in [
+        (429, 30, 30),
+        (503, 30, 30),
+        (429, 86_400 * 365, 3_600),
+        (500, 30, 1),
+    ] {
+        for body in [None, Some(-32000)] {
+            let mut peer = Peer::modern_with(&announcing(), modern_http());
+            if let Some(code) = body {
+                peer.respond_with(
+                    Some(2),
+                    status,
+                    &format!(
+                        r#"{{"jsonrpc":"2.0","id":2,"error":{{"code":{code},"message":"x"}}}}"#
+                    ),
+                );
+            }
+            peer.ended(2, fault(Some(status)).with_retry_after(SECOND * asked));
+            let rest = pause(&mut peer);
+            assert!(
+                rest >= SECOND * least && rest <= SECOND * least * 5 / 4,
+                "{status} {body:?}: {rest:?}"
+            );
+        }
+    }
+}

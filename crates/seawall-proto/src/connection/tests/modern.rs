@@ -305,7 +305,8 @@ fn other_errors_fall_back_where_either_era_is_spoken() {
             pinned.reason(),
             &CloseReason::HandshakeRefused {
                 step: Step::Discover,
-                code
+                code,
+                status: None,
             }
         );
         assert!(
@@ -330,7 +331,8 @@ fn modern_errors_never_fall_back() {
             peer.reason(),
             &CloseReason::HandshakeRefused {
                 step: Step::Discover,
-                code
+                code,
+                status: None,
             }
         );
         assert!(peer.sent().is_empty());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{INITIALIZE_RESULT, Peer, config};
 use crate::connection::{
-    CallError, ClientConfig, CloseReason, ExitReason, HandshakeFault, RevisionRefusal, Step,
+    CallError, ClientConfig, CloseReason, ExitReason, HandshakeFault, HeldUp, RevisionRefusal, Step,
 };
 use crate::jsonrpc::Malformed;
 use crate::limits::Limits;
@@ -43,7 +43,19 @@ fn reasons() -> Vec<(CloseReason, ErrorCode)> {
         (CloseReason::ReplyTooLong { limit: 5 }, ProtocolError),
         (CloseReason::HandshakeTimeout { step, limit_ms: 5 }, Timeout),
         (
-            CloseReason::HandshakeRefused { step, code: -32601 },
+            CloseReason::HandshakeUnsent {
+                step,
+                limit_ms: 5,
+                held_up: HeldUp::Introduction,
+            },
+            Timeout,
+        ),
+        (
+            CloseReason::HandshakeRefused {
+                step,
+                code: -32601,
+                status: None,
+            },
             ProtocolError,
         ),
         (
