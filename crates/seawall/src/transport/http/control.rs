@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::task::AtomicWaker;
 use http_body::{Body, Frame, SizeHint};
-use seawall_proto::connection::Handover;
+use seawall_proto::connection::{Authorising, Handover};
 
 use super::HttpEvent;
 
@@ -59,6 +59,11 @@ impl Control {
         } else {
             Handed::No
         }
+    }
+
+    /// While it is held, the request waits for what authorises it.
+    pub(super) fn authorising(&self) -> Authorising<'_> {
+        self.gate.authorising()
     }
 
     /// There is an answer, so the request reached somebody, whatever was read of its body.

@@ -202,12 +202,12 @@ impl End {
             .with_obstacle(Obstacle::Redirect),
             Self::Auth(error) => {
                 // What was sent before was refused, or there would be no wish for other credentials.
-                let (obstacle, status) = match error {
-                    AuthError::LoginNeeded { .. } => (Obstacle::Login, Some(401)),
-                    AuthError::ScopesRefused { .. } => (Obstacle::Login, Some(403)),
-                    AuthError::TokenRefused { .. } => (Obstacle::Authorization, Some(401)),
-                    _ => (Obstacle::Authorization, None),
+                let status = match error {
+                    AuthError::LoginNeeded { .. } | AuthError::TokenRefused { .. } => Some(401),
+                    AuthError::ScopesNeeded { .. } | AuthError::ScopesRefused { .. } => Some(403),
+                    _ => None,
                 };
+                let obstacle = error.obstacle();
                 let fault = ExchangeFault::new(error.to_string(), closed)
                     .of_refusal()
                     .with_obstacle(obstacle);

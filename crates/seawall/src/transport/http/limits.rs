@@ -18,6 +18,8 @@ pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 pub(super) const MIN_RETRY: Duration = Duration::from_millis(100);
 /// The longest pause before a server's own stream is opened again.
 pub(super) const MAX_LISTEN_BACKOFF: Duration = Duration::from_secs(300);
+/// The longest that a server may ask to be left alone before its own stream is opened again.
+pub(super) const MAX_ASKED_REST: Duration = Duration::from_secs(3_600);
 /// A resumption and its stream that took this long do no harm: a server may have its streams polled.
 pub(super) const POLITE_POLL: Duration = Duration::from_secs(1);
 /// A stream of the server's own that lived this long was a good one: the next pause is a short one again.

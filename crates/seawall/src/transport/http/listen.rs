@@ -9,8 +9,8 @@ use url::Url;
 
 use super::control::{Control, Told};
 use super::events::{Events, StreamEnd};
-use super::headers::BodyType;
-use super::limits::{DEFAULT_RETRY, GOOD_STREAM, MAX_LISTEN_BACKOFF};
+use super::headers::{BodyType, retry_after};
+use super::limits::{DEFAULT_RETRY, GOOD_STREAM, MAX_ASKED_REST, MAX_LISTEN_BACKOFF};
 use super::link::Link;
 use super::resume::Cursor;
 use super::send::Outgoing;
@@ -26,6 +26,7 @@ pub(super) async fn listen(link: Arc<Link>, control: Arc<Control>) {
     loop {
         let began = Instant::now();
         let outgoing = Outgoing::get(&link, &session, cursor.last_event_id()).in_background();
+        let mut asked = Duration::ZERO;
         let progress = match link.send(outgoing, &control).await {
             Ok(response) if matches!(response.status().as_u16(), 405 | 501) => return,
             Ok(response) if response.status().as_u16() == 404 && had_one => {
@@ -38,7 +39,12 @@ pub(super) async fn listen(link: Arc<Link>, control: Arc<Control>) {
                 had_one = true;
                 follow(&link, &control, response, &mut cursor).await
             }
-            Ok(_) | Err(_) => {
+            Ok(response) => {
+                asked = rest_asked_for(&response);
+                cursor.forget();
+                Progress::None
+            }
+            Err(_) => {
                 // Whatever it was refused for, the next stream begins from now.
                 cursor.forget();
                 Progress::None
@@ -47,7 +53,7 @@ pub(super) async fn listen(link: Arc<Link>, control: Arc<Control>) {
         if progress == Progress::Some || began.elapsed() >= GOOD_STREAM {
             failures = 0;
         }
-        sleep(cursor.pause().max(backoff(failures))).await;
+        sleep(cursor.pause().max(backoff(failures)).max(asked)).await;
         failures += 1;
     }
 }
@@ -74,7 +80,7 @@ async fn follow(
                 tell_message(control, status, event.data).await;
             }
             Ok(_) => {}
-            Err(StreamEnd::TooLong { .. }) => {
+            Err(StreamEnd::TooLong { .. } | StreamEnd::FieldTooLong) => {
                 // Resumed, it would come again.
                 cursor.forget();
                 return Progress::None;
@@ -85,6 +91,13 @@ async fn follow(
             }
         }
     }
+}
+
+/// How long a server wants to be left alone that has enough to do, within reason.
+fn rest_asked_for(response: &Response) -> Duration {
+    let busy = matches!(response.status().as_u16(), 429 | 503);
+    let asked = retry_after(response.headers()).filter(|_| busy);
+    asked.unwrap_or_default().min(MAX_ASKED_REST)
 }
 
 /// Nothing after a stream that was a good one, then doubling from a second.
@@ -115,7 +128,7 @@ async fn read_event_stream(link: &Link, control: &Arc<Control>) -> End {
         Ok(response) => {
             return End::Status {
                 status: response.status().as_u16(),
-                retry_after: super::headers::retry_after(response.headers()),
+                retry_after: retry_after(response.headers()),
             };
         }
         Err(end) => return end,
@@ -139,6 +152,7 @@ async fn read_event_stream(link: &Link, control: &Arc<Control>) -> End {
             }
             Ok(_) => {}
             Err(StreamEnd::TooLong { limit }) => return End::TooLong { limit },
+            Err(StreamEnd::FieldTooLong) => return End::Broken(HttpFault::EventField),
             Err(StreamEnd::Gone(_)) if !endpoint_known => {
                 return End::Broken(HttpFault::Endpoint);
             }

@@ -62,10 +62,13 @@ impl Link {
         let (mut refusals, mut again) = (0, 0);
         loop {
             let credentials = match &self.config.authorizer {
-                Some(authorizer) => authorizer
-                    .credentials(&sending.outgoing.method, &sending.outgoing.url)
-                    .await
-                    .map_err(End::Auth)?,
+                Some(authorizer) => {
+                    let _waiting = control.authorising();
+                    authorizer
+                        .credentials(&sending.outgoing.method, &sending.outgoing.url)
+                        .await
+                        .map_err(End::Auth)?
+                }
                 None => None,
             };
             let response = sending.attempt(self, credentials.as_ref()).await?;
@@ -93,6 +96,7 @@ impl Link {
                     waits: outgoing.waits,
                 };
                 again += 1;
+                let _waiting = control.authorising();
                 match authorizer.refused(refusal).await.map_err(End::Auth)? {
                     Verdict::Retry => {
                         refusals += 1;

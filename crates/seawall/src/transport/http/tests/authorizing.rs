@@ -246,3 +246,38 @@ fn bearers_of_before_are_secrets_too() {
         }
     }
 }
+
+/// Never has anything to authorise with.
+#[derive(Debug)]
+struct Slow;
+
+impl Authorize for Slow {
+    fn credentials<'a>(
+        &'a self,
+        _: &'a Method,
+        _: &'a Url,
+    ) -> Boxed<'a, Result<Option<Credentials>, AuthError>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn refused<'a>(&'a self, _: Refusal<'a>) -> Boxed<'a, Result<Verdict, AuthError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// O1: whoever drives the exchange can tell that it waits for its credentials, and for nothing of the server.
+#[tokio::test]
+async fn waiting_for_credentials_is_told() {
+    let peer = HttpPeer::start(|_, _| vec![HttpAct::json(200, REPLY)]);
+    let mut http = StreamableHttp::new(authorized(&peer.url("/mcp"), Slow));
+    let waiting = post(1, PostKind::Request);
+    let gate = waiting.handover.clone();
+    assert!(!gate.is_authorising());
+    http.post(waiting);
+    nothing(&mut http, Duration::from_millis(50)).await;
+    assert!(gate.is_authorising() && !gate.is_begun());
+    http.hang_up(1);
+    nothing(&mut http, Duration::from_millis(50)).await;
+    assert!(!gate.is_authorising());
+    assert!(peer.requests().is_empty());
+}

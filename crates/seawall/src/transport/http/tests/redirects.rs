@@ -85,6 +85,25 @@ async fn redirect_to_another_origin_is_refused() {
     assert_eq!(other.requests().len(), 0);
 }
 
+/// O1: a host that a server points to is said back only as far as a name may be long.
+#[test]
+fn redirect_says_no_endless_origin() {
+    let from = "https://example.com/mcp".parse().unwrap();
+    let origin_of = |host: &str| {
+        let mut headers = HeaderMap::new();
+        let location = format!("https://{host}:1/mcp");
+        headers.insert("location", HeaderValue::from_str(&location).unwrap());
+        redirected(&from, &headers).unwrap_err().origin.unwrap()
+    };
+    let label = "a".repeat(61);
+    let longest = format!("{label}.{label}.{label}.{label}.aaaaa");
+    assert_eq!(longest.len(), 253);
+    assert_eq!(origin_of(&longest), format!("https://{longest}:1"));
+    for past in [format!("a{longest}"), "a".repeat(60_000)] {
+        assert_eq!(origin_of(&past), "https://(a name that is too long)");
+    }
+}
+
 /// T4: from https to http is another origin.
 #[test]
 fn redirect_to_cleartext_is_refused() {

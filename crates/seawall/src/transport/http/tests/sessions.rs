@@ -92,6 +92,27 @@ async fn server_stream_waits_for_initialized() {
     assert_eq!(methods(&peer), seen(&expected));
 }
 
+/// T3: a server that has enough to do is not asked for its stream before it wants that.
+#[tokio::test]
+async fn server_stream_is_asked_for_again_as_the_server_wishes() {
+    for (status, waits) in [(429, true), (503, true), (500, false)] {
+        let peer =
+            HttpPeer::start(
+                move |before, request| match (before, request.method.as_str()) {
+                    (0, _) => initialized("s1"),
+                    (2, "GET") => vec![HttpAct::answer(status, &["retry-after: 2"], "")],
+                    (_, "GET") => vec![HttpAct::answer(405, &[], "")],
+                    _ => vec![HttpAct::answer(202, &[], "")],
+                },
+            );
+        let mut http = session(&peer).await;
+        nothing(&mut http, Duration::from_millis(1_500)).await;
+        assert_eq!(peer.requests().len(), if waits { 3 } else { 4 }, "{status}");
+        nothing(&mut http, Duration::from_millis(1_500)).await;
+        assert_eq!(peer.requests().len(), 4, "{status}");
+    }
+}
+
 /// T3: requests of a lost session that are refused late do not cost the session that took its place.
 #[tokio::test]
 async fn late_refusals_do_not_cost_the_next_session() {
