@@ -211,10 +211,7 @@ impl ClientBuilder {
     ) -> Option<Spoken> {
         let auto = self.config.protocol() == Protocol::Auto;
         let over_http = matches!(self.config.endpoint(), Endpoint::Http(_));
-        if matches!(
-            reason.obstacle(),
-            Some(Obstacle::Login | Obstacle::Authorization)
-        ) {
+        if reason.obstacle().is_some_and(Obstacle::is_of_credentials) {
             // In no other era it would be authorised, and nobody is asked twice.
             return None;
         }
@@ -236,11 +233,7 @@ impl ClientBuilder {
                 ..spoken
             });
         }
-        let refused = matches!(
-            reason,
-            CloseReason::Exchange { step: Step::Initialize, fault }
-                if matches!(fault.status, Some(400 | 404 | 405))
-        );
+        let refused = reason.may_speak_event_stream();
         let speaks_it = spoken.pin.is_none_or(|pin| pin == Revision::V2024_11_05);
         if over_http && refused && speaks_it && spoken.dialect == Dialect::Streamable {
             // 2025-03-26, `basic/transports`, "Backwards Compatibility": the transport of 2024-11-05.
@@ -362,12 +355,12 @@ impl ClientBuilder {
             }
         };
         if let Some(observer) = &self.observer {
-            for Quarantined { index, fault, .. } in catalog.quarantined().iter().copied() {
+            for Quarantined { index, fault, .. } in catalog.quarantined() {
                 observer.observe(
                     &server,
                     &Diagnostic::QuarantinedTool {
-                        index,
-                        reason: fault,
+                        index: *index,
+                        reason: *fault,
                     },
                 );
             }

@@ -1,14 +1,24 @@
 //! Why a request could not be authorised.
 
+use seawall_proto::connection::Obstacle;
+
 /// Why a request could not be authorised. The texts are written here and hold nothing that a server wrote.
 ///
-/// An origin is `scheme://host[:port]`.
+/// An origin is `scheme://host[:port]`; of a host with a longer name than there is it says that instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
     /// Somebody has to log in, and nobody can be asked here.
     #[error("it wants a login; run `seawall login {server}`")]
     LoginNeeded {
+        /// The server's id.
+        server: String,
+    },
+    /// The login is good, and its permissions do not reach: somebody has to be asked for more (step-up).
+    #[error(
+        "it wants more permissions than its login has; run `seawall login {server}` and grant what is asked for"
+    )]
+    ScopesNeeded {
         /// The server's id.
         server: String,
     },
@@ -83,9 +93,47 @@ pub enum AuthError {
     /// Tokens could not be read or kept.
     #[error("the stored login cannot be used: {0}")]
     Store(StoreFault),
+    /// The process is ending, so no token is renewed any more.
+    #[error("its token is not renewed any more, as the process is ending")]
+    Ending,
     /// What was configured cannot be used.
     #[error("the OAuth settings cannot be used: {0}")]
     Settings(SettingsFault),
+}
+
+impl AuthError {
+    /// The same for whoever advises.
+    pub(crate) fn obstacle(&self) -> Obstacle {
+        use OAuthErrorCode as Code;
+        match self {
+            Self::LoginNeeded { .. } | Self::ScopesNeeded { .. } | Self::ScopesRefused { .. } => {
+                Obstacle::Login
+            }
+            Self::Unreachable { .. }
+            | Self::Refused {
+                code: Code::ServerError,
+                ..
+            } => Obstacle::AuthorizationServer,
+            Self::NoRegistration { .. }
+            | Self::Settings(_)
+            | Self::Refused {
+                code:
+                    Code::InvalidClient
+                    | Code::UnauthorizedClient
+                    | Code::InvalidRedirectUri
+                    | Code::InvalidClientMetadata,
+                ..
+            } => Obstacle::LoginClient,
+            Self::Store(_) => Obstacle::LoginStore,
+            Self::Egress { .. } => Obstacle::Policy,
+            Self::Ending => Obstacle::CredentialsLate,
+            Self::TokenRefused { .. }
+            | Self::IssuerChanged { .. }
+            | Self::Login(_)
+            | Self::Refused { .. }
+            | Self::Unsound { .. } => Obstacle::Authorization,
+        }
+    }
 }
 
 /// What failed between the browser and the login's listener.

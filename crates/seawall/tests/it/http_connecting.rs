@@ -402,3 +402,31 @@ async fn event_stream_failures() {
     let (code, _, _) = verdict_of(&error);
     assert_eq!(code, ErrorCode::ConnectionClosed, "{error}");
 }
+
+/// T3: a server that speaks HTTP+SSE alone is found whatever its refusal of `initialize` holds.
+#[tokio::test]
+async fn event_stream_is_tried_whatever_the_refusal_says() {
+    const STREAMS: &[&str] = &["content-type: text/event-stream", "connection: close"];
+    let error = |id: &str, code| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"x"}}}}"#)
+    };
+    for (status, body, tried) in [
+        (405, error("null", -32000), true),
+        (405, error("1", -32000), true),
+        (400, error("1", -32600), true),
+        (404, error("1", -32000), true),
+        (405, r#"{"detail":"Method Not Allowed"}"#.to_owned(), true),
+        (400, error("1", -32021), false),
+    ] {
+        let answer = body.clone();
+        let peer = HttpPeer::start(move |_, request| match request.method.as_str() {
+            // One that is none: what was said first is the better word.
+            "GET" => vec![HttpAct::answer(404, STREAMS, "")],
+            _ => vec![HttpAct::json(status, &answer)],
+        });
+        let error = refused(entry_of(&peer).protocol(Protocol::Legacy)).await;
+        assert_eq!(verdict_of(&error).2, Some(status), "{body} {error}");
+        let asked = peer.requests().iter().any(|one| one.method == "GET");
+        assert_eq!(asked, tried, "{status} {body}");
+    }
+}
