@@ -67,8 +67,15 @@ pub(super) fn secrets(url: &Url) -> AddressSecrets {
             // A credential in the place of a name.
             found.value(name);
             found.value(&plain_name);
+            found.value(&decoded(name));
         }
-        for (name, value) in [(name, value), (&*plain_name, &*plain_value)] {
+        // As it is sent; as a form's reader has it, where `+` is a blank; and as anybody else has it.
+        let forms = [
+            (name, value),
+            (&*plain_name, &*plain_value),
+            (&*decoded(name), &*decoded(value)),
+        ];
+        for (name, value) in forms {
             if value.chars().count() >= MIN_SECRET_CHARS {
                 found.value(value);
             } else if !value.is_empty() && !name.is_empty() {

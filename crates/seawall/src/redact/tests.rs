@@ -341,6 +341,16 @@ fn query_values_are_secrets_short_ones_with_their_names() {
         assert_eq!(redactor.redact(text), MARKER, "{text}");
     }
     assert_eq!(redactor.redact("empty= 2 v"), "empty= 2 v");
+
+    // A `+` is a blank in a form, and itself to whoever decodes percent signs alone.
+    let redactor = of_address("https://example.com/mcp?k=long+enough%2Fvalue");
+    for text in [
+        "long+enough%2Fvalue",
+        "long enough/value",
+        "long+enough/value",
+    ] {
+        assert_eq!(redactor.redact(text), MARKER, "{text}");
+    }
 }
 
 /// R1: headers that hold a credential by their name or their form.
