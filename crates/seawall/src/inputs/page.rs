@@ -97,7 +97,7 @@ impl Page {
     /// The scheme, host and port.
     #[must_use]
     pub fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
+        crate::web::shown_origin(&self.url)
     }
 
     /// Whether the host's name holds characters beyond ASCII, which can make it look like another.

@@ -15,10 +15,7 @@ pub(super) const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
 /// How long one request of a login may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// `scheme://host[:port]`, which is all of an address that an error says.
-pub(super) fn origin(url: &Url) -> String {
-    url.origin().ascii_serialization()
-}
+pub(super) use crate::web::shown_origin as origin;
 
 pub(super) fn unsound(url: &Url, fault: Unsound) -> AuthError {
     AuthError::Unsound {

@@ -11,6 +11,8 @@ use bytes::{Bytes, BytesMut};
 use http::Method;
 use url::Url;
 
+use super::shown_origin;
+
 /// How long a connection may take to stand, the proxy's and TLS's part included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -161,7 +163,7 @@ impl HttpClient {
         }
         Err(EgressRefused {
             method: method.clone(),
-            origin,
+            origin: shown_origin(url),
         })
     }
 

@@ -5,6 +5,7 @@
 mod authorize;
 mod client;
 mod error;
+mod origin;
 mod redirect;
 
 pub use authorize::Boxed;
@@ -14,4 +15,5 @@ pub(crate) use client::{EgressRefused, FetchError, Fetched};
 pub use error::{
     AuthError, Exchange, LoginFault, OAuthErrorCode, SettingsFault, StoreFault, Unsound,
 };
+pub(crate) use origin::shown_origin;
 pub(crate) use redirect::{Elsewhere, MAX_REDIRECTS, is_redirect, redirected};

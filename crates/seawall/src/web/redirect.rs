@@ -4,6 +4,8 @@ use http::header::LOCATION;
 use http::{HeaderMap, StatusCode};
 use url::Url;
 
+use super::shown_origin;
+
 /// So many redirects are followed, and no more.
 pub(crate) const MAX_REDIRECTS: u32 = 3;
 
@@ -37,7 +39,7 @@ pub(crate) fn redirected(from: &Url, headers: &HeaderMap) -> Result<Url, Elsewhe
     }
     if to.origin() != from.origin() {
         return Err(Elsewhere {
-            origin: Some(to.origin().ascii_serialization()),
+            origin: Some(shown_origin(&to)),
         });
     }
     // Credentials that a server puts into its own address are none of ours.
