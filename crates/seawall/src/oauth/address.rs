@@ -28,6 +28,12 @@ pub(super) fn endpoint(text: &str, resource: &Url) -> Option<Url> {
     (secure && harmless(&url, resource)).then_some(url)
 }
 
+/// Whether `text` is all of the address that it stands for: a reader of addresses drops line feeds, tabs and blanks, and
+/// of a host's name whatever nobody sees, so that they would be kept and shown with a name that is compared as a text.
+pub(super) fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// `text` as an address of the server's own metadata: an endpoint, or of the origin that is spoken to anyway.
 pub(super) fn metadata(text: &str, resource: &Url) -> Option<Url> {
     let own = Url::parse(text)

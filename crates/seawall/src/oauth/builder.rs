@@ -10,6 +10,7 @@ use super::client::{ClientRegistration, StaticClient};
 use super::discovery::canonical;
 use super::dpop::Dpop;
 use super::grant::Grant;
+use super::renewals::Renewals;
 use super::scopes::Scopes;
 use super::session::OAuth;
 use super::store::{MemoryStore, Slot, TokenStore};
@@ -39,6 +40,7 @@ pub(super) struct Settings {
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) grant: Grant,
     pub(super) dpop: Dpop,
+    pub(super) renewals: Renewals,
 }
 
 impl OAuthBuilder {
@@ -58,6 +60,7 @@ impl OAuthBuilder {
                 store: Arc::new(MemoryStore::new()),
                 grant: Grant::default(),
                 dpop: Dpop::default(),
+                renewals: Renewals::default(),
             },
         }
     }
@@ -116,6 +119,13 @@ impl OAuthBuilder {
     /// Whether tokens are bound to a key. Default: [`Dpop::Auto`].
     pub fn dpop(mut self, dpop: Dpop) -> Self {
         self.settings.dpop = dpop;
+        self
+    }
+
+    /// Where its renewals are counted, so that the end of the process can wait for those of every login at once. Default:
+    /// by themselves, see [`OAuth::settle`].
+    pub fn renewals(mut self, renewals: Renewals) -> Self {
+        self.settings.renewals = renewals;
         self
     }
 

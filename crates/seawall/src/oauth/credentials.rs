@@ -18,6 +18,9 @@ const VERSION: u32 = 1;
 /// A token is renewed this long before it expires, in seconds.
 const RENEW_BEFORE: u64 = 30;
 
+/// A token that was issued so many seconds ago is a new one.
+const NEW_FOR: u64 = 60;
+
 /// Everything that is kept for one server and one way of being a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kept {
@@ -53,6 +56,9 @@ pub(super) struct Tokens {
     pub(super) refresh: Option<Secret>,
     /// When it expires, in seconds since 1970, if that was said.
     pub(super) expires: Option<u64>,
+    /// When it was issued, in seconds since 1970.
+    #[serde(default)]
+    pub(super) issued: Option<u64>,
     pub(super) granted: Scopes,
 }
 
@@ -109,6 +115,13 @@ impl Tokens {
     pub(super) fn is_due(&self) -> bool {
         self.expires
             .is_some_and(|expires| expires <= unix_now().saturating_add(RENEW_BEFORE))
+    }
+
+    /// Whether the token was issued just now.
+    pub(super) fn is_new(&self) -> bool {
+        let now = unix_now();
+        self.issued
+            .is_some_and(|issued| issued <= now && now - issued < NEW_FOR)
     }
 
     /// Whether the token is over.

@@ -23,6 +23,7 @@ mod jwt;
 mod memory;
 mod refusal;
 mod renew;
+mod renewals;
 mod scopes;
 mod session;
 mod store;
@@ -37,6 +38,7 @@ pub use client::{ClientRegistration, StaticClient};
 pub use dpop::Dpop;
 pub use grant::{Assertion, Grant, IdentityProvider};
 pub use jwt::SigningKey;
+pub use renewals::Renewals;
 pub use session::{CredentialState, OAuth};
 #[cfg(feature = "keyring")]
 pub use store::KeyringStore;

@@ -58,11 +58,20 @@ impl Shared {
             && active.how == How::Granted
             && refusal.refusals > 0
         {
-            let issuer = origin(&active.login.token_endpoint);
-            return Err(AuthError::TokenRefused { issuer });
+            return Err(token_refused(active));
         }
         if self.others_logged_in().await? {
             return Ok(Verdict::Retry);
+        }
+        if let (Some(active), Some(_)) = (&active, refusal.used)
+            && !self.can_obtain()
+            && let Some(tokens) = active.tokens()
+            && tokens.is_new()
+            && !tokens.is_over()
+            && (tokens.refresh.is_none() || refusal.refusals > 0)
+        {
+            // A login now would get another of the same kind.
+            return Err(token_refused(active));
         }
         let replaced = self.replace(active, refusal, challenge).await;
         match refusal.waits {
@@ -124,12 +133,15 @@ impl Shared {
         {
             return Err(refused());
         }
+        let needed_more = || AuthError::ScopesNeeded {
+            server: self.settings.server.clone(),
+        };
         if !self.can_obtain() {
             self.ask_for_later(needed).await?;
-            return Err(self.login_needed());
+            return Err(needed_more());
         }
         if self.would_disturb(refusal.waits) {
-            return Err(self.login_needed());
+            return Err(needed_more());
         }
         let often = {
             let mut memory = self.memory();
@@ -171,5 +183,11 @@ impl Shared {
     fn is_outdated(&self, used: Option<u64>) -> bool {
         self.active()
             .is_some_and(|active| active.tokens().is_some() && used != Some(active.generation))
+    }
+}
+
+fn token_refused(active: &Active) -> AuthError {
+    AuthError::TokenRefused {
+        issuer: origin(&active.login.token_endpoint),
     }
 }

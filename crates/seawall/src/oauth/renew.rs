@@ -33,7 +33,8 @@ impl Shared {
     /// Gets a newer token than `stale`.
     ///
     /// # Cancel safety
-    /// A renewal goes on when the future is dropped: a refresh token that was used must not get lost.
+    /// A renewal goes on when the future is dropped, as long as the runtime does: a refresh token that was used must not
+    /// get lost. [`Renewals`](super::Renewals) waits for it.
     pub(super) async fn renew(self: &Arc<Self>, stale: Secret) -> Result<Renewal, AuthError> {
         let no_runtime = || AuthError::Settings(SettingsFault::NoRuntime);
         let runtime = Handle::try_current().map_err(|_| no_runtime())?;
@@ -63,6 +64,10 @@ impl Shared {
         else {
             return Ok(self.take_over(&kept));
         };
+        // From here until it is kept it must not be abandoned.
+        let Some(_under_way) = self.settings.renewals.begin() else {
+            return Err(AuthError::Ending);
+        };
         match self.refresh(issuer, login, tokens, refresh).await {
             Ok(renewed) => {
                 let mut login = login.clone();
@@ -74,11 +79,23 @@ impl Shared {
                 Ok(Renewal::Done)
             }
             Err(AuthError::Refused {
-                code: OAuthErrorCode::InvalidGrant | OAuthErrorCode::InvalidClient,
+                code: OAuthErrorCode::InvalidGrant,
                 ..
             }) => self.drop_tokens(lock, refresh).await,
+            // A configured client is mended where it is configured, and the tokens are good all the same.
+            Err(AuthError::Refused {
+                code: OAuthErrorCode::InvalidClient,
+                ..
+            }) if self.registered(login) => self.drop_tokens(lock, refresh).await,
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether the login's client registered itself, and so can do that again.
+    fn registered(&self, login: &Login) -> bool {
+        let document = self.settings.metadata_document.as_ref();
+        self.settings.static_client.is_none()
+            && document.is_none_or(|url| url.as_str() != login.client.id)
     }
 
     /// Whether the newest stored token is still the stale one, or over like it.

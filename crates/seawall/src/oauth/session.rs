@@ -138,6 +138,15 @@ impl OAuth {
         })
     }
 
+    /// Has no renewal of a token begin any more, and waits for those that did: to be called before a runtime or a process
+    /// ends, since the login is lost with a renewal that is abandoned. See [`Renewals::settle`](super::Renewals::settle).
+    ///
+    /// # Cancel safety
+    /// It may be dropped and asked for again.
+    pub async fn settle(&self) {
+        self.shared.settings.renewals.settle().await;
+    }
+
     /// The newest secrets of this login, at most 16 beside those that are configured, for the redactor (R1).
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {

@@ -216,6 +216,7 @@ impl TokenResponse {
                 .filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES)
                 .map(Secret::new),
             expires: lifetime.map(|lifetime| unix_now().saturating_add(lifetime)),
+            issued: Some(unix_now()),
             granted: self
                 .scope
                 .map_or_else(|| requested.clone(), |scope| Scopes::parse(&scope)),

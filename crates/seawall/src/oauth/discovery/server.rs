@@ -59,7 +59,7 @@ pub(super) async fn find(
     named_by: &Url,
 ) -> Result<AuthorizationServer, AuthError> {
     let url = address::endpoint(issuer, resource)
-        .filter(|url| url.query().is_none())
+        .filter(|url| url.query().is_none() && address::is_plain(issuer))
         .ok_or_else(|| unsound(named_by, Unsound::Address))?;
     match published(http, resource, &[issuer], &url).await? {
         Some(server) => Ok(server),

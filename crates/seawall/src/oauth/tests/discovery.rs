@@ -231,6 +231,30 @@ async fn addresses_that_are_neither_https_nor_local_are_not_requested() {
     assert_eq!(fault(running.call(&oauth).await), Unsound::Address);
 }
 
+/// T5, O1: an issuer is compared, kept and shown as a text, so it is exactly the address that it stands for.
+#[tokio::test]
+async fn an_issuer_that_hides_characters_is_refused() {
+    for hidden in ["\n", "\r", "\t", " ", "\u{ad}", "\u{200b}"] {
+        let running = Running::start().await;
+        let issuer = running
+            .world
+            .origin
+            .replacen("http://", &format!("http://{hidden}"), 1);
+        for issuer in [issuer, format!("{}{hidden}", running.world.origin)] {
+            running.change(|state| {
+                state.resource["authorization_servers"] = json!([issuer]);
+                state.metadata["issuer"] = json!(issuer);
+            });
+            let oauth = running.oauth().build().unwrap();
+            assert_eq!(
+                fault(running.call(&oauth).await),
+                Unsound::Address,
+                "{issuer:?}"
+            );
+        }
+    }
+}
+
 /// T5
 #[tokio::test]
 async fn a_document_is_read_to_its_bound() {

@@ -9,8 +9,8 @@ use serde_json::json;
 use url::Url;
 
 use super::world::{Reply, Running};
-use crate::oauth::{FileStore, OAuth, TokenStore};
-use crate::web::{Authorize as _, HttpClient};
+use crate::oauth::{FileStore, MemoryStore, OAuth, TokenStore};
+use crate::web::{AuthError, Authorize as _, HttpClient};
 
 const FOLDER: &str = "SEAWALL_TEST_OAUTH_FOLDER";
 const RESOURCE: &str = "SEAWALL_TEST_OAUTH_RESOURCE";
@@ -89,4 +89,33 @@ async fn five_processes_renew_once_though_one_is_killed_inside() {
         assert!(status.unwrap().unwrap().success());
     }
     assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
+
+/// T5: the same where somebody else logged in just now and nobody can be asked: another login would change nothing.
+#[tokio::test]
+async fn a_new_login_whose_token_is_refused_is_not_wanted_again() {
+    let running = Running::start().await;
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    running.oauth_in(&store).login().await.unwrap();
+    running.change(|state| state.accepted.clear());
+    let quiet = || {
+        OAuth::builder("demo", running.url(), running.http.clone())
+            .store(Arc::clone(&store))
+            .build()
+            .unwrap()
+    };
+    let oauth = quiet();
+    let error = running.call(&oauth).await.unwrap_err();
+    assert!(matches!(error, AuthError::TokenRefused { .. }), "{error}");
+
+    // One that is old may be over.
+    let shared = oauth.shared_for_tests();
+    let mut kept = shared.read().await.unwrap();
+    let login = kept.newest_mut().unwrap();
+    login.tokens.as_mut().unwrap().issued = Some(1);
+    let lock = store.try_lock(&shared.slot).unwrap().unwrap();
+    lock.save(&kept.write().unwrap()).unwrap();
+    drop(lock);
+    let error = running.call(&quiet()).await.unwrap_err();
+    assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
 }

@@ -6,8 +6,11 @@ use serde_json::json;
 use super::world::{Reply, Running, Seen};
 use crate::config::Secret;
 use crate::oauth::credentials::Kept;
-use crate::oauth::{CredentialState, MemoryStore, OAuth, TokenStore};
-use crate::web::{AuthError, StoreFault};
+use crate::oauth::{
+    ClientRegistration, CredentialState, MemoryStore, OAuth, OAuthBuilder, Renewals, StaticClient,
+    TokenStore,
+};
+use crate::web::{AuthError, OAuthErrorCode, StoreFault};
 
 /// A world whose tokens are due at once, and a store with a login in it.
 async fn logged_in(
@@ -213,4 +216,90 @@ async fn a_lock_that_is_never_free_ends_the_wait() {
     let _held = store.try_lock(&slot).unwrap().unwrap();
     let error = crate::oauth::store::lock(&store, &slot).await.err();
     assert_eq!(error, Some(AuthError::Store(StoreFault::Busy)));
+}
+
+/// T5: whoever ends waits for the renewals that began, and none begins after that.
+#[tokio::test]
+async fn the_end_waits_for_renewals_that_began() {
+    let (running, store) = logged_in(|_| None).await;
+    let renewals = Renewals::default();
+    let oauth = OAuth::builder("demo", running.url(), running.http.clone())
+        .store(Arc::clone(&store))
+        .renewals(renewals.clone())
+        .build()
+        .unwrap();
+    let begun = async {
+        while !renewals.are_under_way() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = begun => {}
+        called = running.call(&oauth) => panic!("{called:?}"),
+    }
+    oauth.settle().await;
+    assert!(!renewals.are_under_way());
+    assert_eq!(
+        refresh_of(&kept(&oauth).await).as_deref(),
+        Some("refresh-2")
+    );
+
+    let (running, store) = logged_in(|_| None).await;
+    let oauth = quiet(&running, &store);
+    oauth.settle().await;
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert_eq!(running.call(&oauth).await, Err(AuthError::Ending));
+    assert_eq!(refreshes(&running).len(), 0);
+    assert_eq!(
+        refresh_of(&kept(&oauth).await).as_deref(),
+        Some("refresh-1")
+    );
+}
+
+/// T5: a configured client that is refused is mended where it is configured, and costs no login; one that registered
+/// itself is registered anew.
+#[tokio::test]
+async fn a_refused_client_costs_a_login_only_if_it_registered_itself() {
+    for configured in [true, false] {
+        let refused = Reply::json(401, &json!({ "error": "invalid_client" }));
+        let running = Running::with(move |seen, _| {
+            (seen.field("grant_type") == "refresh_token").then(|| refused.clone())
+        })
+        .await;
+        running.change(|state| {
+            state.token["refresh_token"] = json!("refresh-1");
+            state.token["expires_in"] = json!("0");
+        });
+        let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+        let of = |builder: OAuthBuilder| {
+            let builder = builder.store(Arc::clone(&store));
+            let client = StaticClient::new("ours").secret(Secret::new("a-wrong-secret"));
+            let builder = match configured {
+                true => builder.client(ClientRegistration::Static(client)),
+                false => builder,
+            };
+            builder.build().unwrap()
+        };
+        of(running.oauth()).login().await.unwrap();
+        let oauth = of(OAuth::builder("demo", running.url(), running.http.clone()));
+        let error = running.call(&oauth).await.unwrap_err();
+        let refresh = refresh_of(&kept(&oauth).await);
+        if configured {
+            let code = OAuthErrorCode::InvalidClient;
+            assert!(
+                matches!(error, AuthError::Refused { code: found, .. } if found == code),
+                "{error}"
+            );
+            let text = error.to_string();
+            assert!(
+                text.contains("check the client id and its secret"),
+                "{text}"
+            );
+            assert_eq!(refresh.as_deref(), Some("refresh-1"));
+        } else {
+            assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
+            assert_eq!(refresh, None);
+        }
+    }
 }

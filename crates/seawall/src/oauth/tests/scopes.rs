@@ -154,7 +154,10 @@ async fn a_request_in_the_background_asks_nobody() {
     for logins in 0..2 {
         for _ in 0..2 {
             let error = running.call_in_background(&oauth).await.unwrap_err();
-            assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
+            match logins {
+                0 => assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}"),
+                _ => assert!(matches!(error, AuthError::ScopesNeeded { .. }), "{error}"),
+            }
             assert_eq!(running.seen("/authorize").len(), logins);
         }
         if logins == 0 {
@@ -210,7 +213,7 @@ async fn a_step_up_where_nobody_can_be_asked_is_made_up_for_by_the_next_login() 
         .build()
         .unwrap();
     let error = running.call(&quiet).await.unwrap_err();
-    assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
+    assert!(matches!(error, AuthError::ScopesNeeded { .. }), "{error}");
     let error = running.call(&quiet).await.unwrap_err();
     assert!(matches!(error, AuthError::ScopesRefused { .. }), "{error}");
     running.oauth_in(&store).login().await.unwrap();
