@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusal};
 use seawall_proto::limits::MAX_SUBSCRIPTIONS;
+use seawall_proto::mcp::ToolFault;
 use seawall_proto::{ErrorCode, Json, Outcome};
 
 use crate::events::Hidden;
@@ -85,6 +86,8 @@ pub(crate) enum ErrorKind {
     NotBuilt(&'static str),
     /// The host is not connected to the server; this is how it stands.
     NotUp(&'static str),
+    /// The tool is left out of the server's list, as it breaks a rule (L7, T2).
+    LeftOut(ToolFault),
     /// No server of the host offers the flow.
     NoSuchFlow,
     /// Connecting needs a running tokio runtime with I/O and time.
@@ -146,7 +149,9 @@ impl Error {
             | ErrorKind::Over(_)
             | ErrorKind::Panicked
             | ErrorKind::Unreaped(_) => ErrorCode::ConnectionClosed,
-            ErrorKind::StaleDeclaration | ErrorKind::Project { .. } => ErrorCode::ToolNotFound,
+            ErrorKind::StaleDeclaration | ErrorKind::Project { .. } | ErrorKind::LeftOut(_) => {
+                ErrorCode::ToolNotFound
+            }
             ErrorKind::Uncovered(_) => ErrorCode::CapabilityRefused,
             ErrorKind::FollowsAll => ErrorCode::ProtocolError,
             ErrorKind::NoTurn { .. } | ErrorKind::Unrecorded { limit_ms: Some(_) } => {
@@ -181,6 +186,7 @@ impl Error {
             },
             ErrorKind::Spawn(_)
             | ErrorKind::StaleDeclaration
+            | ErrorKind::LeftOut(_)
             | ErrorKind::Uncovered(_)
             | ErrorKind::NoTurn { .. }
             | ErrorKind::Unrecorded { .. }
@@ -224,6 +230,13 @@ impl Error {
             ErrorKind::Call(error) => error.obstacle(),
             _ => None,
         }
+    }
+
+    /// Whether nothing of a call was carried out for certain, since the server refused it for its credentials (401, 403) before
+    /// any of its rounds: it may be called again with others. What was not sent at all for want of them counts too.
+    #[must_use]
+    pub fn was_refused_unread(&self) -> bool {
+        matches!(&*self.kind, ErrorKind::Call(error) if error.was_refused_unread())
     }
 
     /// Whether a connect failed because an exchange over HTTP brought no answer.
@@ -323,6 +336,9 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::Abandoned(_) => f.write_str(
             "the call was cancelled after it was sent; it may have been carried out: verify state before retrying",
         ),
+        ErrorKind::LeftOut(fault) => {
+            write!(f, "the tool is left out of its list, since it {fault}; nothing was sent")
+        }
         ErrorKind::StaleDeclaration => {
             f.write_str("the tool's declaration changed since the caller read it; list the tools again")
         }

@@ -12,6 +12,7 @@ use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
 use seawall_proto::{Json, Outcome};
 
+use super::offer::NoFlow;
 use super::shared::TellProgress;
 use super::{Arguments, Carried, Client};
 use crate::error::{Error, ErrorKind};
@@ -29,8 +30,8 @@ use crate::inputs::Relay;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call {
     client: Client,
-    /// Where its flow stands; `None` if no such tool is published.
-    position: Option<usize>,
+    /// Where its flow stands, or why no such tool is published.
+    position: Result<usize, NoFlow>,
     stage: Stage,
     bound: Bound,
     carried: Carried,
@@ -48,7 +49,11 @@ enum Stage {
 }
 
 impl Call {
-    pub(super) fn new(client: Client, position: Option<usize>, arguments: Arguments) -> Self {
+    pub(super) fn new(
+        client: Client,
+        position: Result<usize, NoFlow>,
+        arguments: Arguments,
+    ) -> Self {
         Self {
             client,
             position,
@@ -161,10 +166,14 @@ impl Call {
     /// Checks what can be checked without the server, and hands the call to the connection.
     fn begin(&mut self, arguments: Arguments) -> Result<CallId, Error> {
         let failed = |error| self.client.error(ErrorKind::Call(error));
-        let found = self
-            .position
-            .and_then(|position| Some((position, self.client.offer.flows.get(position)?)));
-        let Some((position, flow)) = found else {
+        let position = match self.position {
+            Ok(position) => position,
+            Err(NoFlow::LeftOut(fault)) => {
+                return Err(self.client.error(ErrorKind::LeftOut(fault)));
+            }
+            Err(NoFlow::Unknown) => return Err(failed(CallError::UnknownTool)),
+        };
+        let Some(flow) = self.client.offer.flows.get(position) else {
             return Err(failed(CallError::UnknownTool));
         };
         let arguments = arguments.into_json().map_err(failed)?;
@@ -203,7 +212,7 @@ impl Call {
         if !result.is_error()
             && !result.asks()
             && let Some(structured) = result.structured_content()
-            && let Some(position) = self.position
+            && let Ok(position) = self.position
             && let Some(validator) = self.client.output_validator(position)?
         {
             validator

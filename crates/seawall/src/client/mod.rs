@@ -142,7 +142,8 @@ impl Client {
     /// Nothing happens before the call is polled. What cannot be refused before it is sent comes back as an [`Error`]
     /// that says what became of the request; a result that says `isError` is a result.
     pub fn call(&self, name: &str, arguments: impl Into<Arguments>) -> Call {
-        Call::new(self.clone(), self.offer.position(name), arguments.into())
+        let position = self.offer.find(name, self.handle.config.name_prefix());
+        Call::new(self.clone(), position, arguments.into())
     }
 
     /// Waits for the next change that the server announces: of its tools, its prompts, its resources, or of a resource

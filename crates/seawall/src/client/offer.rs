@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use seawall_proto::mcp::Catalog;
+use seawall_proto::mcp::{Catalog, Quarantined, ToolFault};
 
 use crate::config::ServerConfig;
 use crate::flows::{Flow, ProjectError, project};
@@ -18,6 +18,15 @@ pub(super) struct Offer {
     published: HashMap<String, usize>,
     /// The validator of each flow's output, compiled when a call first needs it (S11).
     validators: Vec<OnceLock<Result<Option<OutputValidator>, UnusableSchema>>>,
+}
+
+/// Why nothing can be called by a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum NoFlow {
+    /// There is nothing of this name, or it is excluded.
+    Unknown,
+    /// The tool breaks a rule (L7, T2).
+    LeftOut(ToolFault),
 }
 
 impl Offer {
@@ -53,6 +62,29 @@ impl Offer {
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         let by_tool = self.published.get(name).copied();
         by_tool.or_else(|| self.flows.iter().position(|flow| flow.name() == name))
+    }
+
+    /// As [`position`](Self::position), for a call: where there is none, whether it was left out of the list of a server whose
+    /// flows begin with `prefix`.
+    pub(super) fn find(&self, name: &str, prefix: &str) -> Result<usize, NoFlow> {
+        if let Some(position) = self.position(name) {
+            return Ok(position);
+        }
+        let of_flow = name
+            .strip_prefix(prefix)
+            .and_then(|rest| rest.strip_prefix('/'));
+        let is_it = |tool: &&Quarantined| {
+            tool.name
+                .as_deref()
+                .is_some_and(|known| known == name || Some(known) == of_flow)
+        };
+        // What is there by this name and not published was excluded, whatever else was left out.
+        let known = self.catalog.get(of_flow.unwrap_or(name)).is_some();
+        let left_out = self.catalog.quarantined().iter().find(is_it);
+        Err(match left_out.filter(|_| !known) {
+            Some(tool) => NoFlow::LeftOut(tool.fault),
+            None => NoFlow::Unknown,
+        })
     }
 
     /// The validator of a flow's output, if the tool declares a schema.

@@ -26,11 +26,13 @@ pub struct Catalog {
 }
 
 /// A tool that was left out (L7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quarantined {
     /// Its place among all entries of all pages, from 0.
     pub index: usize,
+    /// Its name, if that is one that a tool may have: the server's text.
+    pub name: Option<String>,
     /// The rule that it breaks.
     pub fault: ToolFault,
 }
@@ -185,6 +187,7 @@ impl CatalogBuilder {
                 limit: limits.max_tools,
             });
         }
+        let unchecked = raw.clone();
         let checked = Tool::check(raw, index, limits, self.rules).and_then(|tool| {
             if self.catalog.by_name.contains_key(tool.name()) {
                 Err(ToolFault::DuplicateName)
@@ -204,7 +207,10 @@ impl CatalogBuilder {
                 if fault == ToolFault::HeaderParam
                     || limits.invalid_tools == InvalidTools::Quarantine =>
             {
-                self.catalog.quarantined.push(Quarantined { index, fault });
+                let name = tool::name_of(&unchecked, limits);
+                self.catalog
+                    .quarantined
+                    .push(Quarantined { index, name, fault });
                 Ok(())
             }
             Err(fault) => Err(CatalogFault::Tool { index, fault }),

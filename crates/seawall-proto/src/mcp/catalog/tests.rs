@@ -452,14 +452,17 @@ fn quarantine_leaves_out_and_lists() {
         [
             Quarantined {
                 index: 1,
+                name: None,
                 fault: ToolFault::NotAnObject
             },
             Quarantined {
                 index: 3,
+                name: Some("a".to_owned()),
                 fault: ToolFault::DuplicateName
             },
             Quarantined {
                 index: 4,
+                name: None,
                 fault: ToolFault::ForbiddenCharacter
             },
         ]

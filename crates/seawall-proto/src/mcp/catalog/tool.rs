@@ -212,6 +212,11 @@ fn is_object_schema(schema: &Json) -> bool {
     schema.kind() == Kind::Object && types == 1 && object
 }
 
+/// The name of an entry, if a tool may have that name, whatever else the entry is.
+pub(super) fn name_of(raw: &Json, limits: &Limits) -> Option<String> {
+    check_name(&raw.member("name")?, limits).ok()
+}
+
 fn check_name(raw: &Json, limits: &Limits) -> Result<String, ToolFault> {
     let inside = raw
         .as_str()
