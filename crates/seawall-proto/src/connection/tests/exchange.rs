@@ -255,6 +255,27 @@ fn end_of_an_answered_leg_says_nothing() {
     assert_eq!(peer.connection.buffered_bytes(), 0);
 }
 
+/// T5: what was refused for its credentials may be called again, unless an earlier leg of it did something.
+#[test]
+fn refused_later_leg_is_not_called_again() {
+    for rounds in 0..2 {
+        let mut peer = modern();
+        let (call, mut key) = begun(&mut peer);
+        if rounds > 0 {
+            let again = r#"{"resultType":"input_required","requestState":"s"}"#;
+            peer.respond(key, 200, again);
+            peer.pass(Duration::from_millis(100));
+            let transmit = peer.connection.poll_transmit(true).unwrap();
+            assert!(transmit.handover.begin());
+            key = transmit.key;
+        }
+        peer.ended(key, fault(Some(403)));
+        let error = peer.take(call).unwrap_err();
+        assert_eq!(error.outcome(), Outcome::ErrorResponse);
+        assert_eq!(error.was_refused_unread(), rounds == 0);
+    }
+}
+
 /// T2: what goes into the headers of each method; not encoded.
 #[test]
 fn headers_of_each_method() {
