@@ -8,6 +8,8 @@ use crate::failure::Status;
 
 /// The signals that end the program. While it exists they no longer do so by themselves.
 pub(crate) struct Interrupts {
+    /// How many came.
+    heard: u32,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -87,6 +89,7 @@ impl Interrupts {
         {
             use tokio::signal::unix::{SignalKind, signal};
             Ok(Self {
+                heard: 0,
                 interrupt: signal(SignalKind::interrupt())?,
                 terminate: signal(SignalKind::terminate())?,
                 hangup: (hangups == Hangups::End && hangup_counts())
@@ -95,7 +98,7 @@ impl Interrupts {
             })
         }
         #[cfg(not(unix))]
-        Ok(Self {})
+        Ok(Self { heard: 0 })
     }
 
     /// Waits for the next signal.
@@ -113,6 +116,12 @@ impl Interrupts {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        self.heard = self.heard.saturating_add(1);
+    }
+
+    /// Whether the end was asked for twice: nothing more is waited for.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.heard > 1
     }
 
     /// Waits for `work`, or for a signal; then `work` stays as far as it came.

@@ -3,22 +3,27 @@
 //! **Invariant:** a browser is only opened, and an address only shown, for somebody who said yes or typed `login`.
 
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use seawall::config::{Endpoint, NetworkConfig, ServerConfig};
 use seawall::oauth::{
     Browser, ClientRegistration, CredentialState, FileStore, LoopbackBrowser, MemoryStore, OAuth,
-    StaticClient, StoreFault, TokenStore,
+    Renewals, StaticClient, StoreFault, TokenStore,
 };
 use seawall::{AuthError, ClientBuilder, Error, HttpClient, Obstacle};
 use serde::Serialize;
 
-use crate::printer::show;
+use crate::interrupt::{Interrupted, Interrupts};
+use crate::printer::{Place, Printer, show, visible};
+
+/// How long a renewal may hold up the end before that is told.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The logins of one run. Clones share the way to the web.
 #[derive(Clone, Default)]
 pub(crate) struct Logins {
     http: Arc<OnceLock<Option<HttpClient>>>,
+    renewals: Renewals,
 }
 
 /// How a person gets to the authorization server.
@@ -50,6 +55,23 @@ impl Logins {
     /// The way to the web; `None` if it cannot be opened, which a connect tells.
     fn http(&self) -> Option<HttpClient> {
         self.http.get_or_init(|| HttpClient::new().ok()).clone()
+    }
+
+    /// Lets the renewals of tokens that began come to their ends, and begins none: a refresh token that was used and whose
+    /// successor is not kept is a login lost. Each takes half a minute at most; whoever has asked twice for the end has it.
+    pub(crate) async fn settle(&self, interrupts: &mut Interrupts, printer: &mut Printer) {
+        if interrupts.is_urgent() {
+            return;
+        }
+        let mut settling = std::pin::pin!(self.renewals.settle());
+        let soon = tokio::time::timeout(PATIENCE, settling.as_mut());
+        match interrupts.unless(soon).await {
+            Ok(Err(_)) => {}
+            Ok(Ok(())) | Err(Interrupted) => return,
+        }
+        printer.talk("waiting for the renewal of a login that is under way, so that it is not lost; Ctrl-C ends at once");
+        // Whoever does not want to wait says so.
+        let _ = interrupts.unless(settling).await;
     }
 
     /// Has a connect use the login of its entry, as far as there is one.
@@ -118,6 +140,7 @@ impl Logins {
         let mut builder = OAuth::builder(config.server(), network.url.clone(), http)
             .scopes(wanted)
             .headers(network.header_map().unwrap_or_default())
+            .renewals(self.renewals.clone())
             .store(store);
         if let Some(id) = &entry.client_id {
             let mut client = StaticClient::new(id);
@@ -139,7 +162,7 @@ impl Logins {
     }
 }
 
-/// Whether a connect failed because somebody has to log in.
+/// Whether a connect or a call failed because somebody has to log in, or to grant more.
 pub(crate) fn wants_login(error: &Error) -> bool {
     error.obstacle() == Some(Obstacle::Login)
 }
@@ -202,12 +225,12 @@ impl LoginState {
         self.state != "logged_out"
     }
 
-    /// In a few words; remote text in them is not visible yet.
+    /// In a few words on one line.
     pub(crate) fn words(&self) -> String {
         let Some(issuer) = &self.issuer else {
             return self.state.replace('_', " ");
         };
-        let mut words = format!("logged in at {issuer}");
+        let mut words = format!("logged in at {}", visible(issuer, Place::Line));
         match self.expires_in_s {
             Some(0) => words.push_str(", to be renewed"),
             Some(left @ ..120) => words.push_str(&format!(", for {left} s")),
@@ -216,7 +239,8 @@ impl LoginState {
             None => {}
         }
         if !self.scopes.is_empty() {
-            words.push_str(&format!(", scopes {}", self.scopes.join(" ")));
+            let scopes = self.scopes.join(" ");
+            words.push_str(&format!(", scopes {}", visible(&scopes, Place::Line)));
         }
         words
     }

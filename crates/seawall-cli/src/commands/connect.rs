@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use seawall::Client;
 use seawall::config::ServerConfig;
 use seawall::events::Observer;
 use seawall::inputs::Suppliers;
+use seawall::{Client, Error};
 use tokio::task::JoinSet;
 
 use crate::failure::{Failure, Status, Undone};
@@ -49,7 +49,7 @@ pub(crate) async fn connect(
     let mut connected = interrupts.unless(attempt()).await.map_err(interrupted)?;
     if let Err(error) = &connected
         && wants_login(error)
-        && log_in(&config, means, interrupts, printer).await?
+        && log_in(&config, means, error, interrupts, printer).await?
     {
         connected = interrupts.unless(attempt()).await.map_err(interrupted)?;
     }
@@ -58,10 +58,11 @@ pub(crate) async fn connect(
     Ok(client)
 }
 
-/// Offers the person at the terminal to log in; whether that was done.
-async fn log_in(
+/// Offers the person at the terminal to log in, as `error` wants it; whether that was done.
+pub(crate) async fn log_in(
     config: &ServerConfig,
     means: &Means,
+    error: &Error,
     interrupts: &mut Interrupts,
     printer: &Printer,
 ) -> Result<bool, Failure> {
@@ -73,8 +74,13 @@ async fn log_in(
         server: config.server().to_owned(),
         error,
     };
+    // The login is good, and does not reach.
+    let wish = match error.http_status() {
+        Some(403) => "more permissions than its login has",
+        _ => "a login",
+    };
     let question = format!(
-        "MCP server \"{}\" at {} wants a login. Open your browser for it?",
+        "MCP server \"{}\" at {} wants {wish}. Open your browser for it?",
         visible(config.server(), Place::Line),
         origin(config).unwrap_or_default()
     );

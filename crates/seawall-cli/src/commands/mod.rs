@@ -77,7 +77,10 @@ fn with_servers<Args>(
     let runtime = built(Builder::new_current_thread().event_interval(TURNS_BETWEEN_LOOKS))?;
     runtime.block_on(async {
         let mut interrupts = Interrupts::listen().map_err(Failure::Runtime)?;
-        command(args, servers, &mut interrupts, printer).await
+        let logins = servers.logins().clone();
+        let ended = command(args, servers, &mut interrupts, printer).await;
+        logins.settle(&mut interrupts, printer).await;
+        ended
     })
 }
 

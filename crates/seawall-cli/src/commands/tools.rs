@@ -8,12 +8,15 @@ use seawall::flows::Flow;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::connect::{self, connect_all};
+use super::connect::{self, Means, connect_all};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::ToolsArgs;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
 use crate::printer::{Place, Printer, Table, visible};
+
+/// So many tools of a server that are left out are told of one by one.
+const MAX_TOLD: usize = 10;
 
 /// One tool in `tools --json`.
 #[derive(Serialize)]
@@ -42,15 +45,52 @@ pub(crate) async fn run(
     if none {
         hint_no_servers(printer);
     }
-    let (clients, failures) = connect_all(selected, &means, interrupts, printer).await?;
+    let (clients, failures) = connect_all(selected.clone(), &means, interrupts, printer).await?;
+    if printer.verbosity() == 0 {
+        // Else it was told with each connection.
+        tell_logins(&selected, &means, printer).await;
+    }
     let nothing_else = clients.is_empty();
     let status = connect::tell_failures(&failures, nothing_else, printer);
     if nothing_else && !failures.is_empty() {
         return Ok(status);
     }
     print(&clients, printer);
+    for client in &clients {
+        tell_left_out(client, printer);
+    }
     connect::close_all(clients, interrupts, printer).await;
     Ok(status)
+}
+
+/// One line of each server that there is a login for.
+async fn tell_logins(configs: &[ServerConfig], means: &Means, printer: &mut Printer) {
+    for config in configs {
+        if let Some(login) = means.logins.state(config).await
+            && login.is_there()
+        {
+            let server = visible(config.server(), Place::Line);
+            printer.talk(&format!("{server}: {}", login.words()));
+        }
+    }
+}
+
+/// Warns of the tools that break a rule, and so are none (L7, T2).
+fn tell_left_out(client: &Client, printer: &mut Printer) {
+    let server = visible(client.server(), Place::Line);
+    let left_out = client.catalog().quarantined();
+    for tool in left_out.iter().take(MAX_TOLD) {
+        let name = match &tool.name {
+            Some(name) => format!("tool \"{}\"", visible(name, Place::Line)),
+            None => format!("tool {} of its list", tool.index),
+        };
+        printer.warning(&format!("{server}: {name} is left out: it {}", tool.fault));
+    }
+    if let Some(more @ 1..) = left_out.len().checked_sub(MAX_TOLD) {
+        printer.warning(&format!(
+            "{server}: {more} more of its tools are left out; `seawall doctor` names them"
+        ));
+    }
 }
 
 fn print(clients: &[Client], printer: &mut Printer) {

@@ -4,26 +4,33 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use seawall_testkit::HttpPeer;
+use serde_json::{Value, json};
 
 use crate::support::{Config, Ran, run};
 use crate::web::wanting_login;
 
 /// A configuration with the server `s`, and a place to keep its login.
-struct World {
+pub(crate) struct World {
     /// Where its authorization server is.
-    issuer: String,
-    config: Config,
+    pub(crate) issuer: String,
+    pub(crate) config: Config,
     /// What serves it, until this value goes.
     _peer: Box<dyn std::any::Any>,
 }
 
 impl World {
     fn new() -> Self {
-        let peer = wanting_login();
+        Self::of(wanting_login(), &json!({}))
+    }
+
+    /// With `peer`, and more in its entry than its URL.
+    pub(crate) fn of(peer: HttpPeer, more: &Value) -> Self {
+        let mut entry = more.clone();
+        entry["url"] = json!(peer.url("/mcp"));
         Self {
             issuer: peer.url(""),
-            config: Config::of(&[("s", json!({"url": peer.url("/mcp")}))]),
+            config: Config::of(&[("s", entry)]),
             _peer: Box::new(peer),
         }
     }
@@ -34,12 +41,12 @@ impl World {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.command(args).output().expect("the binary runs").into()
     }
 
     /// Logs in as somebody who opens the address that is printed, and is let in.
-    fn log_in(&self, args: &[&str]) -> Ran {
+    pub(crate) fn log_in(&self, args: &[&str]) -> Ran {
         self.log_in_by(args, |address| answer(address, &self.issuer))
     }
 
@@ -123,11 +130,11 @@ fn login_is_kept_until_logout() {
 
     let called = world.run(&call).exits(0);
     assert_eq!(called.stdout, "hello, you\n");
-    let tools = world.run(&["tools", "-v"]).exits(0);
-    assert!(
-        tools.stderr.contains("logged in at http://127.0.0.1:"),
-        "{tools:?}"
-    );
+    for tools in [&["tools"][..], &["tools", "-v"], &["tools", "--json"]] {
+        let tools = world.run(tools).exits(0);
+        let said = tools.stderr.matches("logged in at http://127.0.0.1:");
+        assert_eq!(said.count(), 1, "{tools:?}");
+    }
     let doctor = world.run(&["doctor", "--json"]).exits(0).json();
     assert_eq!(doctor[0]["login"]["state"], "logged_in");
     assert_eq!(doctor[0]["login"]["scopes"], json!(["greet"]));
@@ -205,11 +212,25 @@ fn login_that_fails_says_why() {
     assert_eq!(ran.json()["error"]["server"], "s");
 }
 
+/// A browser in `folder`, and where it writes the address that it is to open.
+#[cfg(target_os = "linux")]
+pub(crate) fn browser_in(folder: &std::path::Path) -> (std::path::PathBuf, std::path::PathBuf) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (browser, opened) = (folder.join("browser"), folder.join("opened"));
+    let script = format!(
+        "#!/bin/sh\nprintf '%s' \"$1\" > '{0}.new' && mv '{0}.new' '{0}'\n",
+        opened.display()
+    );
+    std::fs::write(&browser, script).expect("a browser");
+    std::fs::set_permissions(&browser, PermissionsExt::from_mode(0o755)).expect("it runs");
+    (browser, opened)
+}
+
 /// At a terminal the origin that asks is named, and nothing happens without a yes; after it the call goes through.
 #[cfg(target_os = "linux")]
 #[test]
 fn login_is_offered_at_a_terminal() {
-    use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
     use seawall_testkit::wait_until;
@@ -217,16 +238,7 @@ fn login_is_offered_at_a_terminal() {
     use crate::terminal::{Terminal, finish};
 
     let world = World::new();
-    let (browser, opened) = (
-        world.config.folder().join("browser"),
-        world.config.folder().join("opened"),
-    );
-    let script = format!(
-        "#!/bin/sh\nprintf '%s' \"$1\" > '{0}.new' && mv '{0}.new' '{0}'\n",
-        opened.display()
-    );
-    std::fs::write(&browser, script).expect("a browser");
-    std::fs::set_permissions(&browser, PermissionsExt::from_mode(0o755)).expect("it runs");
+    let (browser, opened) = browser_in(world.config.folder());
     let call = ["call", "mcp/s/greet", "who=you"];
 
     let mut terminal = Terminal::open();

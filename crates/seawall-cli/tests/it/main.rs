@@ -10,6 +10,7 @@ mod call;
 mod check;
 #[cfg(unix)]
 mod clients;
+mod credentials;
 mod demo_server;
 mod doctor;
 mod help;

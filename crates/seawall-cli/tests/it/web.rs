@@ -13,9 +13,19 @@ pub(crate) fn handshaking() -> HttpPeer {
 
 /// The same, but for whoever comes with a token; and the authorization server that gives it.
 pub(crate) fn wanting_login() -> HttpPeer {
-    HttpPeer::start(|_, request| {
+    wanting_login_but(|_, _| None)
+}
+
+/// The same, but for what `special` answers, which is asked first with each path.
+pub(crate) fn wanting_login_but(
+    special: impl Fn(&str, &HttpRequest) -> Option<Vec<HttpAct>> + Send + Sync + 'static,
+) -> HttpPeer {
+    HttpPeer::start(move |_, request| {
         let origin = format!("http://{}", request.header("host").unwrap_or_default());
         let path = request.target.split('?').next().unwrap_or_default();
+        if let Some(acts) = special(path, request) {
+            return acts;
+        }
         match path {
             "/mcp" if request.header("authorization") == Some(&format!("Bearer {TOKEN}")) => {
                 mcp(request)
@@ -44,18 +54,42 @@ pub(crate) fn wanting_login() -> HttpPeer {
                 201,
                 &json!({"client_id": "registered"}).to_string(),
             )],
-            "/token" => said(&json!({
-                "access_token": TOKEN,
-                "token_type": "Bearer",
-                "expires_in": 3600,
-                "scope": "greet",
-            })),
+            "/token" => said(&token(3600, None)),
             _ => vec![HttpAct::answer(404, &[], "")],
         }
     })
 }
 
-fn said(value: &Value) -> Vec<HttpAct> {
+/// What the authorization server gives.
+pub(crate) fn token(expires_in: u64, refresh: Option<&str>) -> Value {
+    let mut token = json!({
+        "access_token": TOKEN,
+        "token_type": "Bearer",
+        "expires_in": expires_in,
+        "scope": "greet",
+    });
+    if let Some(refresh) = refresh {
+        token["refresh_token"] = json!(refresh);
+    }
+    token
+}
+
+/// A server of 2026-07-28 with these tools.
+pub(crate) fn modern(tools: Value) -> HttpPeer {
+    HttpPeer::start(move |_, request| {
+        let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let result = match message["method"].as_str().unwrap_or_default() {
+            "server/discover" => json!({
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+            }),
+            _ => json!({"tools": tools}),
+        };
+        said(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+    })
+}
+
+pub(crate) fn said(value: &Value) -> Vec<HttpAct> {
     vec![HttpAct::json(200, &value.to_string())]
 }
 

@@ -16,6 +16,7 @@ use crate::args::CallArgs;
 use crate::arguments::{self, nearest};
 use crate::failure::{Failure, Status, Undone, UsageError};
 use crate::interrupt::Interrupts;
+use crate::logins::wants_login;
 use crate::printer::{Printer, Spinner};
 
 /// What is to be called with what, read whole: stdin blocks, and from then on signals are listened to.
@@ -49,23 +50,38 @@ pub(crate) async fn run(
 
     let spinner = printer.spinner(&format!("connecting to {server}"));
     let means = servers.means_of_a_request(Needs::Tools, printer);
-    let client = connect(config, &means, interrupts, printer)
+    let client = connect(config.clone(), &means, interrupts, printer)
         .await
         .map_err(|failure| Undone::Call.of(failure))?;
     let built = build_arguments(&client, &tool, &request);
     let answer = match built {
         Ok(arguments) => {
             spinner.say(&format!("calling {}", request.flow));
-            call(
-                &client,
-                &request.flow,
-                arguments,
-                request.timeout,
-                &spinner,
-                interrupts,
-            )
-            .await
-            .map_err(Failure::from)
+            let once = async |interrupts: &mut Interrupts| {
+                let (flow, arguments) = (&request.flow, arguments.clone());
+                call(
+                    &client,
+                    flow,
+                    arguments,
+                    request.timeout,
+                    &spinner,
+                    interrupts,
+                )
+                .await
+            };
+            let mut answer = once(interrupts).await.map_err(Failure::from);
+            if let Err(Failure::Server(error)) = &answer
+                && wants_login(error)
+                // Nothing is called twice that may have been carried out.
+                && error.was_refused_unread()
+            {
+                match connect::log_in(&config, &means, error, interrupts, printer).await {
+                    Ok(true) => answer = once(interrupts).await.map_err(Failure::from),
+                    Ok(false) => {}
+                    Err(failure) => answer = Err(failure),
+                }
+            }
+            answer
         }
         Err(error) => Err(error.into()),
     };
@@ -111,7 +127,12 @@ fn build_arguments(
 
 /// Says which tool may have been meant, if there is none of this name.
 fn hint_nearest_tool(client: &Client, tool: &str, printer: &mut Printer) {
-    if printer.is_json() || client.flows().iter().any(|flow| flow.tool() == tool) {
+    let is_there = client.flows().iter().any(|flow| flow.tool() == tool);
+    let left_out = client.catalog().quarantined().iter();
+    let is_left_out = left_out
+        .filter_map(|one| one.name.as_deref())
+        .any(|name| name == tool);
+    if printer.is_json() || is_there || is_left_out {
         return;
     }
     let names: Vec<String> = client

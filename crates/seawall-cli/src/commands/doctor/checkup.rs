@@ -143,6 +143,9 @@ pub(super) struct Use {
 #[derive(Debug, Serialize)]
 pub(super) struct LeftOut {
     pub(super) index: usize,
+    /// Its name, if that may be one: remote text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
     pub(super) reason: String,
 }
 
@@ -222,6 +225,7 @@ impl Found {
         let report = &seen.report;
         let left_out = |quarantined: &Quarantined| LeftOut {
             index: quarantined.index,
+            name: quarantined.name.clone(),
             reason: quarantined.fault.to_string(),
         };
         Self {

@@ -56,6 +56,21 @@ fn of_network(error: &Error, place: &Place) -> Option<String> {
         (_, Some(Obstacle::Authorization)) => {
             "the login cannot be used: `seawall logout` it and log in again; the message says what was wrong"
         }
+        (_, Some(Obstacle::AuthorizationServer)) => {
+            "its authorization server cannot be used for now: try again later, or tell its owner; the login is kept"
+        }
+        (_, Some(Obstacle::LoginClient)) => {
+            "its authorization server does not take Seawall as the client that it is: check `clientId` and `clientSecret` of \
+             `oauth`, or configure those that it gave you; the login is kept"
+        }
+        (_, Some(Obstacle::LoginStore)) => {
+            "what is kept of logins cannot be used on this machine: see that their folder is yours, that nobody else can \
+             write in it, and that there is room; the login is not lost by that"
+        }
+        (_, Some(Obstacle::CredentialsLate)) => {
+            "its credentials take too long, not the server: is its authorization server slow, or is another program in the \
+             middle of a login? try again, or raise `handshakeTimeoutMs`"
+        }
         (Some(401), _) if place.has_token => {
             "the token of `bearerTokenEnv` is refused: has it expired, and is it one for this server?"
         }
@@ -116,9 +131,13 @@ fn of_network(error: &Error, place: &Place) -> Option<String> {
 pub(super) fn of_found(found: &Found, place: &Place) -> Vec<String> {
     let mut remedies = Vec::new();
     for left_out in &found.quarantined {
+        let name = match &left_out.name {
+            Some(name) => format!("tool \"{name}\""),
+            None => format!("tool {} of its list", left_out.index),
+        };
         remedies.push(format!(
-            "tool {} of its list is left out: it {}; tell the server's author",
-            left_out.index, left_out.reason
+            "{name} is left out: it {}; tell the server's author",
+            left_out.reason
         ));
     }
     for invisible in &found.invisible_characters {

@@ -103,6 +103,7 @@ fn begin(
         let alerts = alerts::resolve(begun.args.alert_log.as_deref())?;
         let journal = Recorded::of(begun.wanted.as_ref(), &begun.gateway.journal, printer)?;
         let serves = begun.wanted.is_some();
+        let logins = begun.servers.logins().clone();
         let host = build(begun.servers, &alerts, &journal, printer, serves)?;
         let front = match begun.wanted {
             Some(wanted) => Some(Front::open(wanted, &begun.gateway, &host, printer).await?),
@@ -144,6 +145,7 @@ fn begin(
         };
         let ended = run.until_ended(&mut interrupts).await;
         if !matches!(ended, Err(Failure::Killed)) {
+            logins.settle(&mut interrupts, printer).await;
             // A signal meanwhile is one not to wait.
             interrupts.unless(alerts.finish()).await.ok();
             interrupts.unless(journal.finish()).await.ok();
