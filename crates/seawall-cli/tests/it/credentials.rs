@@ -71,7 +71,7 @@ fn a_login_that_cannot_be_used_has_the_remedy_that_helps() {
         }
         (path == "/token").then(|| said(&token(1, Some("first"))))
     });
-    let client = json!({"oauth": {"clientId": "ours", "clientSecret": "not-the-right-one"}});
+    let client = json!({"oauth": {"clientId": "ours", "clientSecretEnv": "CLIENT_SECRET"}});
     let world = World::of(refusing, &client);
     world.log_in(&[]).exits(0);
     pause(Duration::from_millis(1_100));

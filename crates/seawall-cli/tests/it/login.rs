@@ -37,7 +37,9 @@ impl World {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.config.command(args);
-        command.env("XDG_DATA_HOME", self.config.folder().join("data"));
+        command
+            .env("XDG_DATA_HOME", self.config.folder().join("data"))
+            .env("CLIENT_SECRET", "the-secret-of-a-client");
         command
     }
 

@@ -60,8 +60,8 @@ fn of_network(error: &Error, place: &Place) -> Option<String> {
             "its authorization server cannot be used for now: try again later, or tell its owner; the login is kept"
         }
         (_, Some(Obstacle::LoginClient)) => {
-            "its authorization server does not take Seawall as the client that it is: check `clientId` and `clientSecret` of \
-             `oauth`, or configure those that it gave you; the login is kept"
+            "its authorization server does not take Seawall as the client that it is: check `clientId` of `oauth` and the secret \
+             that `clientSecretEnv` names, or configure those that it gave you; the login is kept"
         }
         (_, Some(Obstacle::LoginStore)) => {
             "what is kept of logins cannot be used on this machine: see that their folder is yours, that nobody else can \
