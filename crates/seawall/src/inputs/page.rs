@@ -97,7 +97,7 @@ impl Page {
     /// The scheme, host and port.
     #[must_use]
     pub fn origin(&self) -> String {
-        crate::web::shown_origin(&self.url)
+        self.url.origin().ascii_serialization()
     }
 
     /// Whether the host's name holds characters beyond ASCII, which can make it look like another.
