@@ -129,6 +129,8 @@ impl World<'_> {
         match self.connection.abandon(call.handle) {
             Abandoned::NotSent => assert!(!self.begun.contains(&id)),
             Abandoned::NoResponse => assert!(self.begun.contains(&id)),
+            Abandoned::Refused => assert!(self.begun.contains(&id)),
+            Abandoned::BetweenLegs => panic!("no revision with a handshake has rounds"),
             Abandoned::Ended(result) => {
                 let result = result
                     .and_then(|reply| ToolResult::from_reply(reply).map_err(CallError::Unusable));

@@ -334,7 +334,9 @@ impl<'a> World<'a> {
                 assert!(!self.begun.contains(&id));
                 self.unsent.insert(id);
             }
-            Abandoned::NoResponse => assert!(self.begun.contains(&id)),
+            Abandoned::NoResponse | Abandoned::BetweenLegs | Abandoned::Refused => {
+                assert!(self.begun.contains(&id));
+            }
             Abandoned::Ended(result) => self.judge(id, &call, &result),
             Abandoned::Unknown => panic!("the connection lost a call"),
         }
