@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 
 use crate::framing::{Kind, Scan, scan};
 use crate::limits::MAX_JSON_DEPTH;
+use replace::without_lone_surrogates;
 
+mod replace;
 mod text;
 
 #[cfg(test)]
@@ -155,6 +157,15 @@ impl Json {
     /// What serde says; also of a lone surrogate, which a [`Json`] may hold and a Rust string may not.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.text)
+    }
+
+    /// Decodes it, copying; each lone surrogate becomes U+FFFD.
+    ///
+    /// # Errors
+    /// What serde says of anything else.
+    pub fn parse_replacing<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        self.parse()
+            .or_else(|_| serde_json::from_str(&without_lone_surrogates(self.as_str())))
     }
 
     /// The members of an object, in their order, keys decoded; empty for any other kind.

@@ -202,3 +202,16 @@ fn a_first_member_is_added() {
     assert_eq!(with("{ }").as_str(), "{\"n\":\"v\" }");
     assert_eq!(with("[]").as_str(), "[]");
 }
+
+/// S11: one lone surrogate costs a character, not the text.
+#[test]
+fn lone_surrogates_are_replaced() {
+    let text = json(r#"{"\udc00":"\ud83d\ude00\ud800\\ud800\"","n":1.50}"#);
+    assert!(text.parse::<serde_json::Value>().is_err());
+    let value: serde_json::Value = text.parse_replacing().unwrap();
+    assert_eq!(
+        value,
+        serde_json::json!({"\u{fffd}": "\u{1f600}\u{fffd}\\ud800\"", "n": 1.5})
+    );
+    assert!(text.parse_replacing::<Vec<u8>>().is_err());
+}
