@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use jsonschema::{Draft, Uri};
 use serde_json::{Map, Value};
 
+use super::pattern::{Objects, parts};
 use super::{MAX_COMPILED, MAX_PATTERN_BYTES, MAX_SUBSCHEMAS, UnusableSchema, options};
 
 /// How the names of JSON Schema's own schemas begin.
@@ -79,13 +80,15 @@ pub(super) struct Union {
 }
 
 impl Graph {
-    pub(super) fn of(root: &Value, draft: Draft) -> Result<Self, UnusableSchema> {
+    /// The graph of a schema, and the objects in it whose `pattern` has to be [divided](super::pattern::divide) first.
+    pub(super) fn of(root: &Value, draft: Draft) -> Result<(Self, Objects), UnusableSchema> {
         let mut builder = Builder {
             places: Places::of(root, draft)?,
             ids: HashMap::new(),
             waiting: Vec::new(),
             patterns: HashMap::new(),
             pattern_bytes: 0,
+            divisible: Objects::new(),
         };
         let mut nodes: Vec<Node> = Vec::new();
         builder.id(root)?;
@@ -96,7 +99,7 @@ impl Graph {
         if ways.saturating_mul(nodes.len()) > MAX_COMPILED {
             return Err(UnusableSchema::TooComplex);
         }
-        Ok(Self { nodes, ways })
+        Ok((Self { nodes, ways }, builder.divisible))
     }
 }
 
@@ -107,6 +110,7 @@ struct Builder<'a> {
     waiting: Vec<&'a Map<String, Value>>,
     patterns: HashMap<&'a str, usize>,
     pattern_bytes: usize,
+    divisible: Objects,
 }
 
 impl<'a> Builder<'a> {
@@ -192,7 +196,7 @@ impl<'a> Builder<'a> {
                 "contains" => node.every_element.extend(self.id(value)?),
                 "pattern" => {
                     if let Value::String(pattern) = value {
-                        node.pattern_bytes = self.pattern(pattern)?;
+                        node.pattern_bytes = self.own_pattern(schema, pattern)?;
                     }
                 }
                 "const" | "enum" | "required" | "dependentRequired" => {
@@ -233,6 +237,21 @@ impl<'a> Builder<'a> {
             into.push(self.id(schema)?);
         }
         Ok(())
+    }
+
+    /// Bytes of a compiled `pattern`; none if it is to be divided.
+    fn own_pattern(
+        &mut self,
+        schema: &'a Map<String, Value>,
+        pattern: &'a str,
+    ) -> Result<usize, UnusableSchema> {
+        let address = std::ptr::from_ref(schema);
+        // Data that a reference made a schema stays as it is.
+        if self.places.bases.contains_key(&address) && parts(pattern).is_some() {
+            self.divisible.insert(address);
+            return Ok(0);
+        }
+        self.pattern(pattern)
     }
 
     /// Bytes of a compiled pattern, to the next power of two: the smallest bound under which the library compiles it.

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use jsonschema::{Draft, PatternOptions};
 use seawall_proto::Json;
 use seawall_proto::mcp::ResultFault;
+use serde_json::Value;
 
 mod graph;
-mod value;
+mod pattern;
 mod work;
 
 #[cfg(test)]
@@ -51,8 +52,11 @@ const PATTERN_CACHE_BYTES: usize = 1 << 17;
 /// An `outputSchema`, compiled. Clones share it.
 ///
 /// Dialect: what `$schema` names (draft 4 to 2020-12), by default 2020-12. `format` is an annotation in every dialect.
-/// Patterns are ECMA-262's as far as a linear engine has them: look-around (but for a leading one) and back-references
-/// make a schema unusable. References resolve inside the schema only.
+/// References resolve inside the schema only.
+///
+/// Patterns are ECMA-262's as far as a linear engine has them. Look-ahead at the very start (`^(?!…)(?=…)…`) and look-behind
+/// at the very end (`…(?<!…)$`) are checked as patterns of their own, in `pattern`. Look-around anywhere else, any in
+/// `patternProperties`, and back-references make a schema unusable.
 ///
 /// Numbers are read as `i64`, `u64` or the nearest double. So an integer beyond 64 bits, or a fraction of more than 17
 /// digits, counts as its nearest double in comparisons; `type` is decided on that too, so `1e30` is an integer. Of two
@@ -84,8 +88,8 @@ pub enum UnusableSchema {
     /// A reference leads out of the schema, or to nothing in it.
     #[error("the outputSchema has a reference that does not resolve inside it")]
     Reference,
-    /// A pattern is no regular expression, needs backtracking, or is too large.
-    #[error("the outputSchema has a pattern that cannot be used")]
+    /// A pattern is no regular expression, needs backtracking (see [`OutputValidator`]), or is too large.
+    #[error("the outputSchema has a pattern that is too large, or no linear engine can match")]
     Pattern,
     /// It is not a schema of its dialect.
     #[error("the outputSchema is not a JSON Schema")]
@@ -107,12 +111,22 @@ impl OutputValidator {
         if schema.len() > MAX_SCHEMA_BYTES {
             return Err(UnusableSchema::TooComplex);
         }
-        let schema = value::parse(schema).ok_or(UnusableSchema::Invalid)?;
+        let mut schema: Value = schema
+            .parse_replacing()
+            .map_err(|_| UnusableSchema::Invalid)?;
         let draft = Draft::Draft202012.detect(&schema);
         if draft == Draft::Unknown {
             return Err(UnusableSchema::Dialect);
         }
-        let graph = Graph::of(&schema, draft)?;
+        let (mut graph, divisible) = Graph::of(&schema, draft)?;
+        if !divisible.is_empty() {
+            pattern::divide(&mut schema, &divisible);
+            let (divided, indivisible) = Graph::of(&schema, draft)?;
+            if !indivisible.is_empty() {
+                return Err(UnusableSchema::Pattern);
+            }
+            graph = divided;
+        }
         work::unfolds(&graph)
             .and_then(|()| work::dispatches(&graph))
             .map_err(|_| UnusableSchema::TooComplex)?;
@@ -130,7 +144,10 @@ impl OutputValidator {
     /// [`ResultFault::Structured`] if the value breaks the schema; [`ResultFault::Unchecked`] if finding out would pass a
     /// bound.
     pub fn check(&self, structured: &Json) -> Result<(), ResultFault> {
-        let value = value::parse(structured).ok_or(ResultFault::Unchecked)?;
+        // Past serde's depth of 127 there is none.
+        let value: Value = structured
+            .parse_replacing()
+            .map_err(|_| ResultFault::Unchecked)?;
         work::fits(&self.0.graph, &value).map_err(|_| ResultFault::Unchecked)?;
         match unless_it_panics(|| self.0.validator.is_valid(&value)) {
             Some(true) => Ok(()),

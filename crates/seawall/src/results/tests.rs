@@ -304,3 +304,37 @@ fn lone_surrogates_and_equal_keys_are_checked() {
         Ok(())
     );
 }
+
+/// S11: the look-around that schema generators write is checked.
+#[test]
+fn patterns_with_look_around_are_checked() {
+    // As Zod 4 writes an e-mail address.
+    let email = r"^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$";
+    let schema = format!(
+        r#"{{"type":"object","properties":{{"to":{{"type":"string","allOf":[{{"minLength":3}}],"pattern":"{email}"}}}}}}"#
+    );
+    assert_eq!(check(&schema, r#"{"to":"a.b@example.org"}"#), Ok(()));
+    for wrong in [".a@example.org", "a..b@example.org", "a@b", ""] {
+        let value = format!(r#"{{"to":"{wrong}"}}"#);
+        assert_eq!(check(&schema, &value), Err(Structured), "{wrong}");
+    }
+    let word = r#"{"pattern":"^(?!foo)[a-z]+$"}"#;
+    for (value, expected) in [
+        (r#""bar""#, Ok(())),
+        (r#""foobar""#, Err(Structured)),
+        (r#""BAR""#, Err(Structured)),
+        // A pattern says nothing of what is no string.
+        ("1", Ok(())),
+    ] {
+        assert_eq!(check(word, value), expected, "{value}");
+    }
+    let label = r#"{"propertyNames":{"pattern":"^(?!-)[a-z-]{1,63}(?<!-)$"}}"#;
+    assert_eq!(check(label, r#"{"a-b":1}"#), Ok(()));
+    assert_eq!(check(label, r#"{"-b":1}"#), Err(Structured));
+    assert_eq!(check(label, r#"{"a-":1}"#), Err(Structured));
+    // What is only data stays as it is.
+    let data = r##"{"const":{"pattern":"^(?!a)b"},"$defs":{"a":{"$ref":"#/const"}}}"##;
+    assert_eq!(check(data, r#"{"pattern":"^(?!a)b"}"#), Ok(()));
+    let both = r##"{"const":{"pattern":"^(?!a)b"},"not":{"$ref":"#/const"}}"##;
+    assert_eq!(compile(both).unwrap_err(), UnusableSchema::Pattern);
+}

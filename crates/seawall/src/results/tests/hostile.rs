@@ -468,3 +468,26 @@ fn a_large_union_of_events_is_checked() {
     let bad = r#"{"kind":"k7","level":"e"}"#;
     assert_eq!(outcome(&schema, bad), Ok(Err(Structured)));
 }
+
+/// S11: what a backtracking engine takes for ever for is matched by the linear one, within the same bounds.
+#[test]
+fn look_around_is_bounded_like_any_pattern() {
+    let text = format!("\"{}!\"", "a".repeat(2_000));
+    for pattern in ["^(?!(a+)+$)(?=(a|a)*)(a*)*b$", "^(?:a?){20}(?<!(a|aa)+)$"] {
+        let schema = format!(r#"{{"pattern":"{pattern}"}}"#);
+        assert_eq!(outcome(&schema, &text), Ok(Err(Structured)), "{pattern}");
+    }
+    // A text and a pattern that are too much for one check; more look-around than is taken.
+    let large = r#"{"pattern":"^(?!(?:[a-z]{40}){40}!)a"}"#;
+    let long = format!("\"{}\"", "a".repeat(2_000_000));
+    assert_eq!(outcome(large, &long), Ok(Err(Unchecked)));
+    let larger = r#"{"pattern":"^(?!(?:[a-z]{400}){400}!)a"}"#;
+    assert_eq!(outcome(larger, &text), Err(UnusableSchema::Pattern));
+    let many = format!(r#"{{"pattern":"^{}a"}}"#, "(?!b)".repeat(9_000));
+    assert_eq!(outcome(&many, &text), Err(UnusableSchema::Pattern));
+    let objects: Vec<String> = (0..900)
+        .map(|at| format!(r#"{{"pattern":"^(?!{at})a"}}"#))
+        .collect();
+    let many = format!(r#"{{"anyOf":[{}]}}"#, objects.join(","));
+    assert_eq!(outcome(&many, &text), Err(UnusableSchema::Pattern));
+}

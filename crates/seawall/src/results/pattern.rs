@@ -1,0 +1,173 @@
+//! Patterns with look-around, said without it: as several patterns of which each runs on the linear engine.
+//!
+//! A look-ahead at the very start and a look-behind at the very end consume nothing, so the pattern matches exactly when
+//! each part does, or does not, on its own. What JSON Schema has for that is `allOf` and `not`: the work of the parts is
+//! counted and bounded like that of any other subschema.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+/// The most look-arounds of one pattern.
+const MAX_LOOKS: usize = 32;
+
+/// The objects of a schema, by their address.
+pub(super) type Objects = HashSet<*const Map<String, Value>>;
+
+/// One of the patterns that a pattern comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It has to match.
+    Match(String),
+    /// It must not match.
+    NoMatch(String),
+}
+
+/// Parts that together say what `pattern` does: `^(?=…)(?!…)rest(?<=…)(?<!…)$`, where neither a choice nor a repetition
+/// reaches over them. `None` if it has no such look-around. The parts may still be no patterns, or have look-around of
+/// their own.
+pub(super) fn parts(pattern: &str) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut rest = pattern;
+    if let Some(mut after) = pattern.strip_prefix('^') {
+        while let Some((opened, part)) = open(after, &AHEAD) {
+            let end = group_end(opened).filter(|_| parts.len() < MAX_LOOKS)?;
+            let (body, left) = (opened.get(..end)?, opened.get(end + 1..)?);
+            parts.push(part(format!("^(?:{body})")));
+            after = left;
+        }
+        if !parts.is_empty() {
+            if after.starts_with(['*', '+', '?', '{']) {
+                return None;
+            }
+            rest = after;
+        }
+    }
+    let starts_at_start = !parts.is_empty();
+    let mut tail = Vec::new();
+    let mut closed = "";
+    if let Some(mut before) = ends_at_end(rest) {
+        while let Some((start, body, part)) = last_look_behind(before) {
+            if tail.len() == MAX_LOOKS {
+                return None;
+            }
+            tail.push(part(format!("(?:{body})$")));
+            before = before.get(..start)?;
+            closed = "$";
+        }
+        if !tail.is_empty() {
+            rest = before;
+        }
+    }
+    if (parts.is_empty() && tail.is_empty()) || has_choice(rest) {
+        return None;
+    }
+    // Without a look-ahead before it, what is left still begins with its own `^`, if it has one.
+    let start = if starts_at_start { "^" } else { "" };
+    parts.push(Part::Match(format!("{start}(?:{rest}){closed}")));
+    parts.extend(tail);
+    Some(parts)
+}
+
+/// The schema with the `pattern` of each of these objects in parts.
+pub(super) fn divide(schema: &mut Value, objects: &Objects) {
+    // What is inside is changed first: it stays where it is while that is done, and may move when its owner is changed.
+    match schema {
+        Value::Array(elements) => elements.iter_mut().for_each(|inner| divide(inner, objects)),
+        Value::Object(object) => {
+            object.values_mut().for_each(|inner| divide(inner, objects));
+            if objects.contains(&std::ptr::from_ref(object)) {
+                divide_one(object);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn divide_one(object: &mut Map<String, Value>) {
+    let Some(parts) = object
+        .get("pattern")
+        .and_then(Value::as_str)
+        .and_then(parts)
+    else {
+        return;
+    };
+    // References into `allOf` go by place, so what is there keeps its own.
+    let all = object.entry("allOf").or_insert_with(|| json!([]));
+    let Value::Array(all) = all else { return };
+    all.extend(parts.into_iter().map(|part| match part {
+        Part::Match(pattern) => json!({"pattern": pattern}),
+        // A pattern says nothing of what is no string, and `not` would turn that round.
+        Part::NoMatch(pattern) => json!({"not": {"type": "string", "pattern": pattern}}),
+    }));
+    object.remove("pattern");
+}
+
+type Look = (&'static str, fn(String) -> Part);
+const AHEAD: [Look; 2] = [("(?=", Part::Match), ("(?!", Part::NoMatch)];
+const BEHIND: [Look; 2] = [("(?<=", Part::Match), ("(?<!", Part::NoMatch)];
+
+/// What follows the opening of a look-around, if the text begins with one of these.
+fn open<'a>(text: &'a str, looks: &[Look]) -> Option<(&'a str, fn(String) -> Part)> {
+    let mut looks = looks.iter();
+    looks.find_map(|(opening, part)| Some((text.strip_prefix(opening)?, *part)))
+}
+
+/// The pattern before a `$` at its end that means the end.
+fn ends_at_end(pattern: &str) -> Option<&str> {
+    let before = pattern.strip_suffix('$')?;
+    // The `$` is a token of its own, outside groups and classes: only then the scan comes to it.
+    let at = scan(pattern, |at, _, depth| at == before.len() && depth == 0)?;
+    (at == before.len()).then_some(before)
+}
+
+/// Where the look-behind begins that ends the pattern, and its body.
+fn last_look_behind(pattern: &str) -> Option<(usize, &str, fn(String) -> Part)> {
+    let mut from = 0;
+    loop {
+        let start = from + scan(pattern.get(from..)?, |_, c, depth| c == '(' && depth == 0)?;
+        let text = pattern.get(start..)?;
+        let inside = start + 1;
+        let end = inside + group_end(pattern.get(inside..)?)?;
+        if end + 1 == pattern.len() {
+            let (opened, part) = open(text, &BEHIND)?;
+            return Some((start, opened.strip_suffix(')')?, part));
+        }
+        from = end + 1;
+    }
+}
+
+/// Where the group ends whose body the text begins with.
+fn group_end(body: &str) -> Option<usize> {
+    scan(body, |_, c, depth| c == ')' && depth == 0)
+}
+
+fn has_choice(pattern: &str) -> bool {
+    scan(pattern, |_, c, depth| c == '|' && depth == 0).is_some()
+}
+
+/// The first character outside escapes and classes for which `stop` holds, given its place and how many groups are open
+/// before it. `None` also if a group ends that never began.
+fn scan(pattern: &str, mut stop: impl FnMut(usize, char, usize) -> bool) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut in_class = false;
+    let mut characters = pattern.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => {
+                characters.next();
+            }
+            ']' if in_class => in_class = false,
+            _ if in_class => {}
+            '[' => in_class = true,
+            _ if stop(at, character, depth) => return Some(at),
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;
