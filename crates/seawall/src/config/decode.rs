@@ -118,14 +118,20 @@ impl<'a> Decoder<'a> {
                 }
             }
         }
-        draft.endpoint_is_unread =
-            (draft.command.is_none() && wrote("command")) || (draft.url.is_none() && wrote("url"));
+        for (key, is_read) in [
+            ("command", draft.command.is_some()),
+            ("url", draft.url.is_some()),
+        ] {
+            if !is_read && wrote(key) {
+                draft.unread.push(key);
+            }
+        }
         if let Some(path) = env_file {
             self.env_file(&path, &mut draft, findings);
         }
         if self.shape == Shape::Array {
-            let starts_program = draft.command.is_some()
-                && draft.transport.is_none_or(|said| said == Transport::Stdio);
+            let starts_program =
+                wrote("command") && draft.transport.is_none_or(|said| said == Transport::Stdio);
             for key in ["server", "args"] {
                 if entry.get(key).is_none() && (key == "server" || starts_program) {
                     findings.problem(None, ProblemKind::MissingKey { key });

@@ -11,6 +11,7 @@ mod check;
 mod credentials;
 mod decode;
 mod draft;
+mod endpoint;
 mod env_file;
 mod expand;
 mod findings;

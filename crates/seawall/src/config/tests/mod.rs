@@ -10,6 +10,7 @@ mod messages;
 mod properties;
 mod purity;
 mod shapes;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::io;
