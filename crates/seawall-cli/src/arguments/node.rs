@@ -97,10 +97,18 @@ impl Node {
     }
 }
 
-/// The member `name`: the one that is there (the last of that name), else a new empty object.
+/// The member `name`: the one that is there (the last of that name, which is then the only one), else a new empty object.
 pub(super) fn entry<'a>(members: &'a mut Vec<(String, Node)>, name: &str) -> &'a mut Node {
     let at = match members.iter().rposition(|(known, _)| known == name) {
-        Some(at) => at,
+        Some(last) => {
+            let before = members.len();
+            let mut at = 0;
+            members.retain(|(known, _)| {
+                at += 1;
+                at > last || known != name
+            });
+            last - (before - members.len())
+        }
         None => {
             members.push((name.to_owned(), Node::Object(Vec::new())));
             members.len() - 1

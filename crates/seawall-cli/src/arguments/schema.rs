@@ -23,6 +23,14 @@ pub(super) struct Schema<'a> {
     place: Option<&'a Value>,
 }
 
+/// What applies at one place together: it itself, and what its reference leads to, in that order.
+#[derive(Default)]
+struct Applied<'a> {
+    places: Vec<&'a Value>,
+    /// Whether a reference leads nowhere that could be read.
+    dangles: bool,
+}
+
 /// The schema allows only these names.
 #[derive(Debug)]
 pub(super) struct Closed {
@@ -108,16 +116,15 @@ impl<'a> Schema<'a> {
         if nesting > MAX_NESTING || !budget.spend() {
             return false;
         }
-        let Some(place) = self.resolved() else {
-            return false;
-        };
-        if !seen.is_new(place) {
-            return true;
-        }
-        let says_itself = ["type", "enum", "const"]
-            .iter()
-            .any(|key| place.get(key).is_some());
-        if !says_itself {
+        let applied = self.applied();
+        for place in &applied.places {
+            if !seen.is_new(place) {
+                return true;
+            }
+            if says(place, &["type", "enum", "const"]) {
+                found.push(place);
+                return true;
+            }
             for key in ["anyOf", "oneOf", "allOf"] {
                 let mut says = false;
                 for branch in branches(place, key) {
@@ -133,14 +140,21 @@ impl<'a> Schema<'a> {
                 }
             }
         }
+        let mut places = applied.places.iter();
+        let of_shape = places.find(|place| says(place, &["properties", "items"]));
+        let last = applied.places.last().filter(|_| !applied.dangles);
+        let Some(place) = of_shape.or(last) else {
+            return false;
+        };
         found.push(place);
         true
     }
 
     /// The schema of an array's items.
     pub(super) fn items_of(self, array: &'a Value) -> Self {
-        let items = array.get("items").filter(|items| items.is_object());
-        self.at(items)
+        let applied = self.at(Some(array)).applied();
+        let mut items = applied.places.iter().filter_map(|place| place.get("items"));
+        self.at(items.find(|items| items.is_object()))
     }
 
     /// Splits a dotted key into a member's name and the rest: a declared name with dots in it wins.
@@ -168,13 +182,16 @@ impl<'a> Schema<'a> {
         if let Some(property) = self.property(name) {
             return Ok(self.at(Some(property)));
         }
-        let Some(place) = self.resolved() else {
-            return Ok(self.at(None));
-        };
+        let Applied { places, .. } = self.applied();
+        let has = |key: &str, value: &Value| places.iter().any(|at| at.get(key) == Some(value));
         let closed = ["additionalProperties", "unevaluatedProperties"]
             .iter()
-            .any(|key| place.get(key) == Some(&Value::Bool(false)));
-        if closed && place.get("patternProperties").is_none() {
+            .any(|key| has(key, &Value::Bool(false)));
+        if closed
+            && !places
+                .iter()
+                .any(|place| says(place, &["patternProperties"]))
+        {
             let mut names = BTreeSet::new();
             self.each_properties(|properties| {
                 names.extend(properties.keys());
@@ -183,9 +200,10 @@ impl<'a> Schema<'a> {
             let names = names.into_iter().cloned().collect();
             return Err(Closed { names });
         }
-        Ok(self.at(place
-            .get("additionalProperties")
-            .filter(|schema| schema.is_object())))
+        let mut others = places
+            .iter()
+            .filter_map(|at| at.get("additionalProperties"));
+        Ok(self.at(others.find(|schema| schema.is_object())))
     }
 
     fn property(self, name: &str) -> Option<&'a Value> {
@@ -210,36 +228,60 @@ impl<'a> Schema<'a> {
         if nesting > MAX_NESTING || !budget.spend() {
             return None;
         }
-        let place = self.resolved()?;
-        if !seen.is_new(place) {
-            return None;
-        }
-        let own = place.get("properties").and_then(Value::as_object);
-        if let Some(found) = own.and_then(&mut *visit) {
-            return Some(found);
-        }
-        ["allOf", "anyOf", "oneOf"]
-            .iter()
-            .flat_map(|key| branches(place, key))
-            .find_map(|branch| {
-                self.at(Some(branch))
-                    .visit_properties(nesting + 1, budget, seen, visit)
-            })
+        self.applied().places.into_iter().find_map(|place| {
+            if !seen.is_new(place) {
+                return None;
+            }
+            let own = place.get("properties").and_then(Value::as_object);
+            if let Some(found) = own.and_then(&mut *visit) {
+                return Some(found);
+            }
+            ["allOf", "anyOf", "oneOf"]
+                .iter()
+                .flat_map(|key| branches(place, key))
+                .find_map(|branch| {
+                    self.at(Some(branch))
+                        .visit_properties(nesting + 1, budget, seen, visit)
+                })
+        })
     }
 
-    /// The place with references followed; only those into the same document are.
-    fn resolved(self) -> Option<&'a Value> {
-        let mut place = self.place?;
-        for _ in 0..MAX_NESTING {
-            let Some(reference) = place.get("$ref").and_then(Value::as_str) else {
-                return Some(place);
-            };
-            // A pointer in a URI's fragment is percent-encoded (RFC 6901, section 6).
-            let pointer = percent_decode_str(reference.strip_prefix('#')?);
-            place = self.document.pointer(&pointer.decode_utf8().ok()?)?;
+    /// The place and, reference by reference, what it refers to; only references into the same document are followed.
+    fn applied(self) -> Applied<'a> {
+        let mut applied = Applied::default();
+        let mut next = self.place;
+        while let Some(place) = next.take_if(|_| applied.places.len() < MAX_NESTING) {
+            let reference = place.get("$ref").and_then(Value::as_str);
+            next = reference.and_then(|reference| self.target(reference));
+            applied.dangles = reference.is_some() && next.is_none();
+            // What stands beside a reference counts, but for drafts in which it does not.
+            if next.is_none() || !self.reference_stands_alone() {
+                applied.places.push(place);
+            }
         }
-        None
+        applied.dangles |= next.is_some();
+        applied
     }
+
+    fn target(self, reference: &str) -> Option<&'a Value> {
+        // A pointer in a URI's fragment is percent-encoded (RFC 6901, section 6).
+        let pointer = percent_decode_str(reference.strip_prefix('#')?);
+        self.document.pointer(&pointer.decode_utf8().ok()?)
+    }
+
+    /// Whether the document is of a draft before 2019-09.
+    fn reference_stands_alone(self) -> bool {
+        let dialect = self.document.get("$schema").and_then(Value::as_str);
+        dialect.is_some_and(|dialect| {
+            ["draft-03", "draft-04", "draft-06", "draft-07"]
+                .iter()
+                .any(|draft| dialect.contains(draft))
+        })
+    }
+}
+
+fn says(place: &Value, keys: &[&str]) -> bool {
+    keys.iter().any(|key| place.get(key).is_some())
 }
 
 fn branches<'a>(place: &'a Value, key: &str) -> &'a [Value] {

@@ -382,3 +382,79 @@ fn nearest_name_is_the_one_most_alike() {
     assert_eq!(nearest(&names, "qeury").as_deref(), Some("query"));
     assert_eq!(nearest(&names, "zzzzz"), None);
 }
+
+/// What stands beside a reference counts, and so does what it leads to.
+#[test]
+fn types_beside_a_reference_count() {
+    let mut schema = with(&json!({
+        "s": {"$ref": "#/$defs/note", "type": "string"},
+        "i": {"type": "array", "$ref": "#/$defs/integers"},
+        "o": {"$ref": "#/$defs/open", "properties": {"id": {"type": "string"}}},
+        "a": {"$ref": "#anchor", "type": "string"},
+        "r": {"$ref": "other.json#/x", "type": ["null", "string"]},
+        "u": {"$ref": "#/$defs/missing"},
+        "d": {"$ref": "#/$defs/count", "description": "how many"},
+    }));
+    schema["$defs"] = json!({
+        "note": {"description": "a note"},
+        "integers": {"items": {"type": "integer"}},
+        "open": {"type": "object", "properties": {"n": {"type": "string"}}, "additionalProperties": false},
+        "count": {"type": "string"},
+    });
+    assert_eq!(
+        built(&schema, &["s=5", "i=5", "a=5", "r=5", "u=5", "d=5"]),
+        r#"{"s":"5","i":[5],"a":"5","r":"5","u":5,"d":"5"}"#
+    );
+    assert_eq!(
+        built(&schema, &["o.id=1", "o.n=2"]),
+        r#"{"o":{"id":"1","n":"2"}}"#
+    );
+    assert!(built(&schema, &["i=x"]).starts_with("error: `i` takes a JSON array of integers"));
+    assert!(built(&schema, &["o.x=1"]).starts_with("error: the tool has no argument `o.x`"));
+    // Before 2019-09 a reference stood alone.
+    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    schema["$defs"]["note"]["type"] = json!("integer");
+    assert_eq!(built(&schema, &["s=5", "a=5"]), r#"{"s":5,"a":"5"}"#);
+}
+
+#[test]
+fn an_optional_array_takes_null() {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let schema = with(&json!({
+        "a": {"anyOf": [texts, {"type": "null"}]},
+        "b": {"type": ["array", "null"], "items": {"type": "string"}},
+        "c": {"type": ["array", "null"]},
+        "e": {"anyOf": [{"type": "array", "items": {"type": ["string", "null"]}}, {"type": "null"}]},
+        "s": {"anyOf": [texts, {"type": "string"}, {"type": "null"}]},
+    }));
+    assert_eq!(
+        built(&schema, &["a=null", "b=null"]),
+        r#"{"a":null,"b":null}"#
+    );
+    assert_eq!(
+        built(&schema, &["a=x", "a=null"]),
+        "error: `a` is given twice; it takes a JSON array of texts or null, so give it once"
+    );
+    assert_eq!(
+        built(&schema, &["a=x", "a=y", r#"b=["null"]"#]),
+        r#"{"a":["x","y"],"b":["null"]}"#
+    );
+    // Where it can be an element, or a text, it is what the schema names first.
+    assert_eq!(
+        built(&schema, &["c=null", "e=null", "s=null"]),
+        r#"{"c":[null],"e":["null"],"s":["null"]}"#
+    );
+}
+
+/// Of two members of one name the last counts, as with every reader; what is laid over it takes the place of both.
+#[test]
+fn a_pair_takes_the_place_of_a_doubled_key() {
+    assert_eq!(
+        over(r#"{"x":1,"y":0,"x":2,"z":3}"#, &["x=5"]),
+        r#"{"y":0,"x":5,"z":3}"#
+    );
+    assert_eq!(
+        over(r#"{"o":{"a":1},"o":{"b":2},"x":1,"x":2}"#, &["o.c=3"]),
+        r#"{"o":{"b":2,"c":3},"x":1,"x":2}"#
+    );
+}

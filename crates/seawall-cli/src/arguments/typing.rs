@@ -170,10 +170,28 @@ fn nested_kinds(schema: &Schema<'_>, nesting: usize, budget: &Budget) -> Vec<Kin
 /// The kinds that were tried.
 pub(super) fn value(schema: &Schema<'_>, text: &str) -> Result<Node, Vec<Kind>> {
     let kinds = kinds(schema);
+    if text == "null" && kinds.contains(&Kind::Null) && !kinds.iter().any(takes_null) {
+        return Ok(Node::Raw(text.to_owned()));
+    }
     match kinds.iter().find_map(|kind| as_kind(kind, text)) {
         Some(node) => Ok(node),
         None => Err(kinds),
     }
+}
+
+/// Whether `null` means something to this kind beside null itself: a text, or an element of an array that can be null.
+fn takes_null(kind: &Kind) -> bool {
+    match kind {
+        Kind::String => true,
+        Kind::Array(items) => items
+            .iter()
+            .any(|item| matches!(item, Kind::Null | Kind::Any) || is_null_choice(item)),
+        kind => is_null_choice(kind),
+    }
+}
+
+fn is_null_choice(kind: &Kind) -> bool {
+    matches!(kind, Kind::Choice(values) if choice(values, "null").is_some())
 }
 
 fn as_kind(kind: &Kind, text: &str) -> Option<Node> {
