@@ -195,18 +195,21 @@ impl Connection {
         }
     }
 
+    /// Notes how long the exchange of the handshake took that is over now.
+    pub(super) fn exchange_took(&mut self, now: Time) {
+        let since = match &self.stage {
+            Stage::Discovering { since } | Stage::Initializing { since } => *since,
+            Stage::Listing(listing) => listing.since,
+            _ => return,
+        };
+        self.stats.handshake.push((self.step(), now.since(since)));
+    }
+
     /// Takes the answer to the handshake request under way.
     pub(super) fn handshake_answer(&mut self, now: Time, answer: Result<Reply, ErrorObject>) {
         let deadline = self.exchange.deadline.take();
         self.finish_exchange(self.exchange.request);
-        let since = match &self.stage {
-            Stage::Discovering { since } | Stage::Initializing { since } => Some(*since),
-            Stage::Listing(listing) => Some(listing.since),
-            _ => None,
-        };
-        if let Some(since) = since {
-            self.stats.handshake.push((self.step(), now.since(since)));
-        }
+        self.exchange_took(now);
         match answer {
             Err(error) => {
                 self.handshake_refused(now, deadline, &error);

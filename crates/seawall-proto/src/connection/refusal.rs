@@ -132,6 +132,7 @@ impl Connection {
             (Stage::Discovering { .. }, _)
                 if self.config.era == Era::Auto && fault.status.is_some_and(is_era_evidence) =>
             {
+                self.exchange_took(now);
                 self.begin_initialize(now);
             }
             _ => self.close(CloseReason::Exchange { step, fault }),
@@ -154,6 +155,7 @@ impl Connection {
         self.let_go_of_exchange();
         match &self.stage {
             Stage::Discovering { .. } if self.may_be_silent() => {
+                self.exchange_took(now);
                 self.begin_initialize(now);
             }
             Stage::Ready(ready) if !ready.is_renewing() => self.relist_failed(timeout),

@@ -370,6 +370,8 @@ fn silence_on_the_probe_falls_back() {
     peer.pass(Duration::from_millis(1));
     let sent = peer.sent();
     assert_eq!(field(sent.last().unwrap(), "/method"), "initialize");
+    let waited = (Step::Discover, Duration::from_secs(5));
+    assert_eq!(peer.connection.stats().handshake, [waited]);
     peer.reply("1", DISCOVERED);
     assert_eq!(peer.connection.stats().stray_replies, 1, "too late");
     peer.reply("2", super::INITIALIZE_RESULT);
