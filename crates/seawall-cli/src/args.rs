@@ -36,7 +36,7 @@ Examples:
   seawall tools --server github                one server's
   seawall tools --json | jq -r '.[].name'      names alone
 
---json prints an array of {name, server, tool, description, inputSchema, outputSchema?, digest}. \
+--json prints an array of {name, server, tool, description, inputSchema, outputSchema?, digest, unusable?}. \
 If some servers fail, the tools of the others are listed all the same; the exit status is the worst failure's.";
 
 const CALL_EXAMPLES: &str = "\
@@ -199,7 +199,7 @@ pub(crate) struct GlobalArgs {
     /// `seawall/seawall.json` in the configuration folder of the platform, else no servers.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) mcp_config: Option<PathBuf>,
-    /// Print JSON to stdout, exact, and nothing else
+    /// Print JSON to stdout, exact, and nothing else; `completions` prints a script all the same, `--version` text
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Say more on stderr; twice, what servers say beside the protocol

@@ -10,6 +10,7 @@ mod init;
 mod journal;
 mod login;
 mod offers;
+mod outputs;
 mod prompt;
 mod prompts;
 mod read;
@@ -60,7 +61,7 @@ pub(crate) fn run(
         Command::Journal(args) => journal::run(&args, settings, printer),
         Command::Login(args) => with_servers(args, login::login, settings, printer),
         Command::Logout(args) => with_servers(args, login::logout, settings, printer),
-        Command::Check(args) => Ok(check::run(&args, settings, printer)),
+        Command::Check(args) => check::run(&args, settings, printer),
         Command::DemoServer => demo_server::run(printer),
         Command::Completions(args) => Ok(completions::run(&args, printer)),
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::connect::{self, Means, connect_all};
+use super::outputs::{self, Unusable};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::ToolsArgs;
 use crate::failure::{Failure, Status};
@@ -30,6 +31,9 @@ struct Listed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     output_schema: Option<&'a seawall::Json>,
     digest: String,
+    /// Why it cannot be called, if its `outputSchema` cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unusable: Option<&'a str>,
 }
 
 pub(crate) async fn run(
@@ -55,9 +59,15 @@ pub(crate) async fn run(
     if nothing_else && !failures.is_empty() {
         return Ok(status);
     }
-    print(&clients, printer);
+    let mut unusable = Vec::with_capacity(clients.len());
     for client in &clients {
+        let of_client = interrupts.unless(outputs::unusable(client.flows())).await;
+        unusable.push(of_client.unwrap_or_default());
+    }
+    print(&clients, &unusable, printer);
+    for (client, unusable) in clients.iter().zip(&unusable) {
         tell_left_out(client, printer);
+        tell_unusable(client, unusable, printer);
     }
     connect::close_all(clients, interrupts, printer).await;
     Ok(status)
@@ -93,14 +103,30 @@ fn tell_left_out(client: &Client, printer: &mut Printer) {
     }
 }
 
-fn print(clients: &[Client], printer: &mut Printer) {
-    let flows: Vec<&Flow> = clients.iter().flat_map(|client| client.flows()).collect();
+/// Warns of the tools that cannot be called (S11).
+fn tell_unusable(client: &Client, unusable: &[Unusable], printer: &mut Printer) {
+    let server = visible(client.server(), Place::Line);
+    for tool in unusable.iter().take(MAX_TOLD) {
+        printer.warning(&format!("{server}: {}", tool.remedy()));
+    }
+    if let Some(more @ 1..) = unusable.len().checked_sub(MAX_TOLD) {
+        printer.warning(&format!(
+            "{server}: {more} more of its tools cannot be called; `seawall doctor` names them"
+        ));
+    }
+}
+
+/// What the servers offer; of each, besides, which of its tools cannot be called.
+fn print(clients: &[Client], unusable: &[Vec<Unusable>], printer: &mut Printer) {
     if printer.is_json() {
-        let listed: Vec<Listed<'_>> = flows.iter().map(|flow| listed(flow)).collect();
-        printer.json(&listed);
+        let mut all: Vec<Listed<'_>> = Vec::new();
+        for (client, unusable) in clients.iter().zip(unusable) {
+            all.extend(client.flows().iter().map(|flow| listed(flow, unusable)));
+        }
+        printer.json(&all);
         return;
     }
-    if flows.is_empty() {
+    if clients.iter().all(|client| client.flows().is_empty()) {
         if !clients.is_empty() {
             printer.talk("no tools");
         }
@@ -129,7 +155,8 @@ fn print(clients: &[Client], printer: &mut Printer) {
     printer.table(&table);
 }
 
-fn listed(flow: &Flow) -> Listed<'_> {
+fn listed<'a>(flow: &'a Flow, unusable: &'a [Unusable]) -> Listed<'a> {
+    let unusable = unusable.iter().find(|tool| tool.tool == flow.tool());
     Listed {
         name: flow.name(),
         server: flow.server(),
@@ -138,12 +165,13 @@ fn listed(flow: &Flow) -> Listed<'_> {
         input_schema: flow.input_document(),
         output_schema: flow.output_document(),
         digest: flow.digest().to_string(),
+        unusable: unusable.map(|tool| tool.reason.as_str()),
     }
 }
 
 /// The names of a tool's arguments, optional ones with a question mark.
 fn arguments(flow: &Flow) -> String {
-    let schema: Value = flow.input_document().parse().unwrap_or_default();
+    let schema: Value = flow.input_document().parse_replacing().unwrap_or_default();
     let required = schema.get("required").and_then(Value::as_array);
     let required: HashSet<&str> = required
         .into_iter()

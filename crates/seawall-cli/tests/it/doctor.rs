@@ -245,3 +245,80 @@ fn revision_that_the_entry_rules_out_has_its_own_remedy() {
     let remedy = visit["remedies"][0].as_str().expect("a remedy");
     assert!(remedy.contains("`include`"), "{remedy}");
 }
+
+/// BEHAVIOUR S11: a tool that could not be called is named, with the reason and what to do; `tools` tells it too.
+#[test]
+fn tools_with_an_unusable_output_schema_are_named() {
+    let with = |name: &str, schema: serde_json::Value| {
+        json!({"name": name, "inputSchema": {"type": "object"}, "outputSchema": schema}).to_string()
+    };
+    let pattern =
+        |pattern: &str| json!({"type": "object", "properties": {"p": {"pattern": pattern}}});
+    let script = Script::new().serve(Serve::new().page([
+        with(
+            "remote",
+            json!({"type": "object", "$ref": "https://example.org/s.json"}),
+        ),
+        with("inner", pattern("^(?:(?!-)[a-z-]+\\.)+$")),
+        with("leading", pattern("^(?!foo)[a-z]+$")),
+        with(
+            "dialect",
+            json!({"type": "object", "$schema": "https://example.org/d"}),
+        ),
+    ]));
+    let config = Config::scripted(&script);
+    let ran = config.run(&["doctor"]).exits(5);
+    for words in [
+        "degraded",
+        "tool `remote` cannot be called: the outputSchema has a reference",
+        "tool `inner` cannot be called: the outputSchema has a pattern",
+        "tool `dialect` cannot be called: the outputSchema is written in an unknown dialect",
+        "leave the tool out with `exclude`",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {ran:?}");
+    }
+    assert!(!ran.stdout.contains("leading"), "{ran:?}");
+    let json = config.run(&["doctor", "--json"]).exits(5).json();
+    assert_eq!(json[0]["verdict"], "degraded");
+    assert_eq!(json[0]["found"]["unusable"][0]["tool"], "remote");
+    let ran = config.run(&["tools"]).exits(0);
+    assert!(
+        ran.stderr.contains("tool `inner` cannot be called"),
+        "{ran:?}"
+    );
+    let json = config.run(&["tools", "--json"]).exits(0).json();
+    for tool in json.as_array().into_iter().flatten() {
+        assert_eq!(
+            tool["unusable"].is_string(),
+            tool["tool"] != "leading",
+            "{tool}"
+        );
+    }
+    let excluded = json!({"exclude": ["remote", "inner", "dialect"]});
+    let config = Config::scripted_with(&script, &excluded);
+    config.run(&["doctor"]).exits(0);
+}
+
+/// BEHAVIOUR S3: how long a silent server was asked for its era is shown, as is what spares that.
+#[test]
+fn an_unanswered_probe_is_shown() {
+    let script = Script::new()
+        .expect("server/discover")
+        .serve(Serve::new().tools(["t"]));
+    let config = Config::scripted_with(&script, &json!({"protocol": "auto"}));
+    let json = config.run(&["doctor", "--json"]).exits(0).json();
+    let probe = &json[0]["found"]["handshake"][0];
+    assert_eq!(probe["step"], "server/discover", "{json}");
+    assert!(
+        probe["ms"].as_f64().is_some_and(|ms| ms >= 5_000.0),
+        "{json}"
+    );
+    let limits = json[0]["found"]["limits"].as_array();
+    let time = limits
+        .into_iter()
+        .flatten()
+        .find(|at| at["option"] == "handshakeTimeoutMs");
+    let used = time.and_then(|time| time["used"].as_u64());
+    assert!(used.is_some_and(|used| used >= 5_000), "{json}");
+    assert!(json[0]["remedies"].to_string().contains("legacy"), "{json}");
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seawall_testkit::{Script, Serve};
+use seawall_testkit::{CallRule, Script, Serve};
 use serde_json::{Value, json};
 
 use crate::support::{Config, run};
@@ -179,4 +179,16 @@ fn want_of_file_descriptors_is_an_error() {
         );
         assert!(!said.contains("panicked"), "{files}: {said}");
     }
+}
+
+/// One lone surrogate in a schema costs a character, not the types of the arguments.
+#[test]
+fn a_lone_surrogate_costs_a_character() {
+    let tool = r#"{"name":"t","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"type":"string","description":"\ud800"},"b":{"type":"integer"}}}}"#;
+    let script = Script::new().serve(Serve::new().page([tool]).calls(CallRule::Echo));
+    let config = Config::scripted(&script);
+    let ran = config.run(&["tools"]).exits(0);
+    assert!(ran.stdout.contains("a b?"), "{ran:?}");
+    let ran = config.run(&["call", "mcp/s/t", "a=5", "b=6"]).exits(0);
+    assert!(ran.stdout.contains(r#"{"a":"5","b":6}"#), "{ran:?}");
 }

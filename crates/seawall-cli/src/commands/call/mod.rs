@@ -114,7 +114,7 @@ fn build_arguments(
     let schema = client
         .catalog()
         .get(tool)
-        .map(|tool| tool.input_schema().parse().unwrap_or_default());
+        .map(|tool| tool.input_schema().parse_replacing().unwrap_or_default());
     let text = arguments::build(
         &schema.unwrap_or_default(),
         request.document.as_deref(),

@@ -7,16 +7,19 @@ use seawall::client::Report;
 use seawall::config::{Endpoint, ServerConfig};
 use seawall::mcp::{Catalog, Quarantined, Tool};
 use seawall::redact::shown_url;
-use seawall::{Client, EraSource, Error, Session, Transport};
+use seawall::{Client, EraSource, Error, Session, Step, Transport};
 use serde::Serialize;
 
 use super::remedy;
+use crate::commands::outputs::Unusable;
 use crate::failure::{ErrorReport, Status};
 use crate::logins::LoginState;
 use crate::printer::{Heard, count_invisible};
 
 /// From this share of a limit on, the limit is worth a word, in percent.
 const NEAR_PERCENT: u64 = 80;
+/// From here on an unanswered question is worth a word.
+const SLOW_PROBE_MS: f64 = 1_000.0;
 /// The limit that only says how much is kept.
 const KEPT_STDERR: &str = "maxStderrBytes";
 
@@ -26,7 +29,7 @@ const KEPT_STDERR: &str = "maxStderrBytes";
 pub(super) enum Verdict {
     /// Nothing keeps it from work.
     Healthy,
-    /// It works, with tools left out.
+    /// It works, but for tools that are left out or cannot be called.
     Degraded,
     /// It does not work, or does not end.
     Failed,
@@ -64,6 +67,8 @@ pub(super) struct Seen {
     report: Report,
     session: Session,
     catalog: Arc<Catalog>,
+    /// Tools that cannot be called.
+    pub(super) unusable: Vec<Unusable>,
 }
 
 impl Seen {
@@ -72,6 +77,7 @@ impl Seen {
             report: client.report(),
             session: client.session().clone(),
             catalog: Arc::clone(client.catalog()),
+            unusable: Vec::new(),
         }
     }
 }
@@ -120,6 +126,7 @@ pub(super) struct Found {
     pub(super) noise_lines: u64,
     pub(super) stderr_lines: u64,
     pub(super) quarantined: Vec<LeftOut>,
+    pub(super) unusable: Vec<Unusable>,
     pub(super) invisible_characters: Vec<Invisible>,
     pub(super) close_ms: u128,
 }
@@ -196,7 +203,8 @@ impl Checkup {
         let unclosed_remedy = unclosed.map(|error| remedy::of_error(error, &place));
         let mut remedies: Vec<String> = unclosed_remedy.into_iter().collect();
         remedies.extend(remedy::of_found(&found, &place));
-        let (verdict, status) = verdict(unclosed, found.quarantined.len());
+        let missing = found.quarantined.len() + found.unusable.len();
+        let (verdict, status) = verdict(unclosed, missing);
         Self {
             server: place.server,
             url: place.url,
@@ -263,9 +271,18 @@ impl Found {
             noise_lines: report.stats.noise,
             stderr_lines: report.stderr_lines,
             quarantined: report.quarantined.iter().map(left_out).collect(),
+            unusable: seen.unusable.clone(),
             invisible_characters: invisible_texts(&seen.catalog),
             close_ms: close.as_millis(),
         }
+    }
+
+    /// How long a legacy server kept silent to the question for its era, if that took a while.
+    pub(super) fn unanswered_probe_ms(&self) -> Option<f64> {
+        let probe = self.handshake.first()?;
+        let silent = self.era_source == "fell_back" && self.transport == "stdio";
+        let took = probe.step == Step::Discover.to_string() && probe.ms >= SLOW_PROBE_MS;
+        (silent && took).then_some(probe.ms)
     }
 
     /// The limits that are nearly used up. What is kept of stderr may be full: nothing fails by that.
@@ -276,8 +293,8 @@ impl Found {
 }
 
 /// How a server is that was connected to.
-fn verdict(unclosed: Option<&Error>, left_out: usize) -> (Verdict, Status) {
-    match (unclosed, left_out) {
+fn verdict(unclosed: Option<&Error>, missing: usize) -> (Verdict, Status) {
+    match (unclosed, missing) {
         (Some(error), _) => (Verdict::Failed, Status::of(error)),
         (None, 0) => (Verdict::Healthy, Status::Done),
         (None, _) => (Verdict::Degraded, Status::Unusable),

@@ -12,6 +12,7 @@ use seawall::config::ServerConfig;
 use tokio::task::JoinSet;
 
 use super::connect::{self, Means};
+use super::outputs;
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::DoctorArgs;
 use crate::failure::{Failure, Status, Undone};
@@ -84,15 +85,11 @@ async fn look(config: ServerConfig, means: Means, aloud: Option<Arc<dyn Observer
         Ok(client) => client,
         Err(error) => return Checkup::of_failure(place, connect, &error, &heard),
     };
-    let seen = Seen::of(&client);
+    let mut seen = Seen::of(&client);
+    let flows = client.flows().to_vec();
     let begun = Instant::now();
     let closed = client.close().await;
-    Checkup::of_connection(
-        place,
-        connect,
-        &seen,
-        begun.elapsed(),
-        closed.err().as_ref(),
-        &heard,
-    )
+    let close = begun.elapsed();
+    seen.unusable = outputs::unusable(&flows).await;
+    Checkup::of_connection(place, connect, &seen, close, closed.err().as_ref(), &heard)
 }

@@ -3,6 +3,7 @@
 use seawall::{Error, ErrorCode, Obstacle};
 
 use super::checkup::{Found, Place};
+use crate::commands::outputs::Unusable;
 
 /// What to do about a connect that failed, or a server that does not end.
 pub(super) fn of_error(error: &Error, place: &Place) -> String {
@@ -140,12 +141,19 @@ pub(super) fn of_found(found: &Found, place: &Place) -> Vec<String> {
             left_out.reason
         ));
     }
+    remedies.extend(found.unusable.iter().map(Unusable::remedy));
     for invisible in &found.invisible_characters {
         remedies.push(format!(
             "what it says of tool `{}` holds {} that nobody sees; a model does: read it with `seawall tools -v`, or \
              leave the tool out with `exclude`",
             invisible.tool,
             characters(invisible.count)
+        ));
+    }
+    if let Some(ms) = found.unanswered_probe_ms() {
+        remedies.push(format!(
+            "it did not answer `server/discover`, and each first connect waits {ms} ms for that: write \
+             `protocol: \"legacy\"` in its entry"
         ));
     }
     for near in found.near() {

@@ -93,6 +93,7 @@ fn table(checkup: &Checkup, found: &Found) -> Table {
     plain("close", format!("{} ms", found.close_ms));
     plain("tools", found.tools.to_string());
     plain("tools left out", found.quarantined.len().to_string());
+    plain("tools unusable", found.unusable.len().to_string());
     plain("catalog bytes", grouped(found.catalog_bytes as u64));
     if checkup.url.is_some() {
         plain("noise in its streams", found.noise_lines.to_string());
