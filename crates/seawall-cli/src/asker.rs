@@ -1,13 +1,19 @@
 //! What the checks of a configuration ask of the world: this process's variables and files, and the person at the
 //! terminal (K1, `${input:ID}`).
+//!
+//! **Invariant:** whatever ends a question, a signal too, the terminal is left as it was found.
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use console::Term;
 use seawall::config::{Input, Process, Surroundings};
 
+use crate::failure::Failure;
 use crate::printer::{Place, visible};
+
+/// Whether a signal ended a question. A process has one terminal, and after that asks nothing more.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Who answers `${input:ID}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,31 +36,111 @@ impl Surroundings for Asker {
     fn input(&self, input: &Input) -> Option<String> {
         match self {
             Self::Nobody => None,
-            Self::Terminal => ask(input).ok(),
+            Self::Terminal => ask(input),
         }
     }
 }
 
-/// Asks on stderr and reads one line; an empty one is the default, if there is one.
-fn ask(input: &Input) -> io::Result<String> {
-    let mut terminal = Term::stderr();
+/// To be asked once a configuration was read: what it lacks then is nobody's mistake.
+///
+/// # Errors
+/// [`Failure::Interrupted`] if a signal ended a question.
+pub(crate) fn unless_interrupted() -> Result<(), Failure> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted { server: None });
+    }
+    Ok(())
+}
+
+/// Asks on stderr and reads one line; an empty one is the default, if there is one. `None` if there is no answer.
+fn ask(input: &Input) -> Option<String> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return None;
+    }
+    // Before the question: nothing that is typed after it is seen, or lost.
+    #[cfg(unix)]
+    let hidden = input.password.then(Hidden::begin).transpose().ok()?;
     let what = input.description.as_deref().unwrap_or(&input.id);
     let what = visible(what, Place::Line);
+    let mut stderr = io::stderr().lock();
     match input.default.as_deref().filter(|_| !input.password) {
-        Some(default) => {
-            let default = visible(default, Place::Line);
-            write!(terminal, "{what} [{default}]: ")?;
-        }
-        None => write!(terminal, "{what}: ")?,
+        Some(default) => write!(stderr, "{what} [{}]: ", visible(default, Place::Line)),
+        None => write!(stderr, "{what}: "),
     }
-    terminal.flush()?;
-    let answer = if input.password {
+    .ok()?;
+    let answer = line(input);
+    if answer.is_none() || input.password {
+        // No Enter was seen.
+        let _ = writeln!(stderr);
+    }
+    #[cfg(unix)]
+    drop(hidden);
+    let answer = answer?;
+    match &input.default {
+        Some(default) if answer.is_empty() => Some(default.clone()),
+        _ => Some(answer),
+    }
+}
+
+/// The next line that is typed; `None` at the end of the input, and at a signal.
+#[cfg(unix)]
+fn line(_: &Input) -> Option<String> {
+    use crate::inputs::Reader;
+    use crate::interrupt::Interrupts;
+
+    let wait = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .ok()?;
+        runtime.block_on(async {
+            let mut interrupts = Interrupts::listen().ok()?;
+            let reader = Reader::default();
+            let line = interrupts.unless(reader.line()).await;
+            INTERRUPTED.store(line.is_err(), Ordering::Relaxed);
+            line.ok().flatten()
+        })
+    };
+    // A thread of its own, since this one may be a runtime's.
+    std::thread::scope(|scope| scope.spawn(wait).join().ok().flatten())
+}
+
+/// The next line that is typed.
+#[cfg(not(unix))]
+fn line(input: &Input) -> Option<String> {
+    let terminal = console::Term::stderr();
+    let line = if input.password {
         terminal.read_secure_line()
     } else {
         terminal.read_line()
-    }?;
-    match &input.default {
-        Some(default) if answer.is_empty() => Ok(default.clone()),
-        _ => Ok(answer),
+    };
+    line.ok()
+}
+
+/// While it exists, the terminal does not show what is typed.
+#[cfg(unix)]
+struct Hidden {
+    before: rustix::termios::Termios,
+}
+
+#[cfg(unix)]
+impl Hidden {
+    fn begin() -> io::Result<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(io::stdin())?;
+        let mut modes = before.clone();
+        modes.local_modes.remove(LocalModes::ECHO);
+        // What was typed before was shown, so it is no answer.
+        tcsetattr(io::stdin(), OptionalActions::Flush, &modes)?;
+        Ok(Self { before })
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        // A terminal that is gone shows nothing.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

@@ -4,6 +4,7 @@ use seawall::config::{Checked, ServerConfig, load};
 
 use super::connect::{Means, Needs};
 use crate::arguments::nearest;
+use crate::asker;
 use crate::failure::{Failure, UsageError};
 use crate::inputs::Inputs;
 use crate::logins::Logins;
@@ -32,6 +33,7 @@ impl ServerSet {
         settings: &Settings,
         printer: &mut Printer,
     ) -> Result<Self, Failure> {
+        asker::unless_interrupted()?;
         if checked.problems.is_empty() {
             for warning in &checked.warnings {
                 printer.warning(&warning.to_string());

@@ -22,6 +22,7 @@ use crate::failure::UsageError;
 use crate::printer::Printer;
 use crate::settings::Settings;
 use folders::Folders;
+pub(crate) use reader::Reader;
 use terminal::Terminal;
 
 /// What this run supplies.

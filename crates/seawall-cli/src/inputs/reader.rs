@@ -15,7 +15,7 @@ const MAX_LINE_BYTES: usize = 65_536;
 
 /// Reads stdin while somebody waits for a line.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     waiting: Arc<Mutex<Option<Waiting>>>,
     thread: Mutex<Option<mpsc::Sender<()>>>,
 }
@@ -40,7 +40,7 @@ impl Reader {
     ///
     /// # Cancel safety
     /// A line that nobody waits for any longer is forgotten.
-    pub(super) async fn line(&self) -> Option<String> {
+    pub(crate) async fn line(&self) -> Option<String> {
         let (sender, line) = oneshot::channel();
         *lock(&self.waiting) = Some(Waiting {
             since: Instant::now(),

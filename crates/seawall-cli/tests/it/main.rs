@@ -6,6 +6,8 @@
     reason = "a test cannot go on without what it needs"
 )]
 
+#[cfg(unix)]
+mod asked;
 mod call;
 mod check;
 #[cfg(unix)]

@@ -97,8 +97,14 @@ impl Terminal {
             .expect("typed");
     }
 
+    /// Presses keys.
+    #[track_caller]
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("typed");
+    }
+
     /// Whether lines are edited and echoed, as a shell leaves it.
-    fn is_sane(&self) -> bool {
+    pub(crate) fn is_sane(&self) -> bool {
         let modes = tcgetattr(&self.device).expect("its modes").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
