@@ -1,5 +1,6 @@
 //! `seawall check`: what can be said of a configuration without starting anything.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use seawall::config::{
@@ -8,7 +9,8 @@ use seawall::config::{
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::failure::Status;
+use crate::asker;
+use crate::failure::{Failure, Status};
 use crate::printer::{Look, Place, Printer, visible};
 use crate::settings::Settings;
 
@@ -16,7 +18,7 @@ use crate::settings::Settings;
 #[derive(Serialize)]
 struct Findings<'a> {
     /// Null where no configuration was found.
-    path: Option<&'a Path>,
+    path: Option<Cow<'a, str>>,
     servers: Vec<&'a str>,
     disabled: &'a [String],
     gateway: &'a GatewayConfig,
@@ -24,7 +26,11 @@ struct Findings<'a> {
     warnings: &'a [Warning],
 }
 
-pub(crate) fn run(args: &CheckArgs, settings: &Settings, printer: &mut Printer) -> Status {
+pub(crate) fn run(
+    args: &CheckArgs,
+    settings: &Settings,
+    printer: &mut Printer,
+) -> Result<Status, Failure> {
     let found = match &args.file {
         Some(path) => Some((Origin::Argument, path.clone())),
         None => settings.lookup.locate(),
@@ -39,9 +45,10 @@ pub(crate) fn run(args: &CheckArgs, settings: &Settings, printer: &mut Printer) 
         ),
         None => load(&settings.lookup, &settings.asker),
     };
+    asker::unless_interrupted()?;
     if printer.is_json() {
         printer.json(&Findings {
-            path,
+            path: path.map(Path::to_string_lossy),
             servers: checked
                 .servers
                 .iter()
@@ -55,11 +62,11 @@ pub(crate) fn run(args: &CheckArgs, settings: &Settings, printer: &mut Printer) 
     } else {
         tell(path, &checked, printer);
     }
-    if checked.problems.is_empty() {
+    Ok(if checked.problems.is_empty() {
         Status::Done
     } else {
         Status::Usage
-    }
+    })
 }
 
 fn tell(path: Option<&Path>, checked: &Checked, printer: &mut Printer) {

@@ -146,3 +146,45 @@ fn usage_error_in_json_names_what_is_missing() {
         assert!(message.contains(words), "{message}");
     }
 }
+
+/// A path need not be text: what is said of it is JSON all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_text_is_shown_as_far_as_it_is() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use crate::support::Ran;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(OsStr::from_bytes(b"\xff.json"));
+    std::fs::write(&path, r#"{"mcpServers": {"a": {"command": ""}}}"#).expect("written");
+    for named in [false, true] {
+        let mut command = seawall(&["check", "--json"]);
+        if named {
+            command.arg("--mcp-config");
+        }
+        let ran: Ran = command.arg(&path).output().expect("it runs").into();
+        let json = ran.exits(2).json();
+        for path in [&json["path"], &json["problems"][0]["path"]] {
+            let path = path.as_str().unwrap_or_default();
+            assert!(path.ends_with("\u{fffd}.json"), "{json}");
+        }
+    }
+    let home = folder.path().join(OsStr::from_bytes(b"\xfe"));
+    std::fs::create_dir(&home).expect("created");
+    std::fs::write(
+        home.join(".claude.json"),
+        r#"{"mcpServers": {"a": {"command": "c"}}}"#,
+    )
+    .expect("written");
+    let ran: Ran = seawall(&["init", "--dry-run", "--json"])
+        .env("HOME", &home)
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .current_dir(&home)
+        .output()
+        .expect("it runs")
+        .into();
+    let json = ran.exits(0).json();
+    assert!(json.to_string().contains('\u{fffd}'), "{json}");
+}

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use seawall::config::{is_credential_name, looks_like_credential};
 use seawall::redact::shown_url;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::entry::Entry;
@@ -29,6 +29,7 @@ pub(super) struct Report {
 /// Seawall's own file.
 #[derive(Debug, Serialize)]
 pub(super) struct Config {
+    #[serde(serialize_with = "as_text")]
     pub(super) path: PathBuf,
     /// `written`, `unchanged`, `would_be_written`, `not_there`.
     pub(super) state: &'static str,
@@ -38,11 +39,15 @@ pub(super) struct Config {
 #[derive(Debug, Serialize)]
 pub(super) struct File {
     pub(super) host: HostApp,
+    #[serde(serialize_with = "as_text")]
     pub(super) path: PathBuf,
     /// `read`, `unreadable`, `wired`, `would_be_wired`, `wired_already`, `refused`, `restored`, `would_be_restored`,
     /// `merged`, `would_be_merged`, `not_wired`.
     pub(super) state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "as_text_if_any"
+    )]
     pub(super) backup: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
@@ -53,6 +58,7 @@ pub(super) struct File {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Server {
     host: HostApp,
+    #[serde(serialize_with = "as_text")]
     path: PathBuf,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
@@ -96,6 +102,18 @@ impl Server {
             secrets: row.secrets.clone(),
             notes: row.notes.clone(),
         }
+    }
+}
+
+/// A path need not be text; what is not is replaced, as it is shown to people.
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn as_text_if_any<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => as_text(path, serializer),
+        None => serializer.serialize_none(),
     }
 }
 
