@@ -485,7 +485,7 @@ impl From<&Failure> for ErrorReport {
                 message(),
             ),
             Failure::Runtime(_) => {
-                Self::new(ErrorCode::Configuration, Outcome::NotSent, None, message())
+                Self::new(ErrorCode::SpawnFailed, Outcome::NotSent, None, message())
             }
         }
     }

@@ -43,3 +43,11 @@ fn outcome_is_the_status() {
         assert_eq!(Status::of_outcome(outcome) as u8, status);
     }
 }
+
+/// BEHAVIOUR O1: the code and the status are of one failure; a configuration would be 2.
+#[test]
+fn a_program_that_cannot_start_is_no_configuration() {
+    let failure = Failure::Runtime(io::ErrorKind::OutOfMemory.into());
+    assert_eq!(failure.status(), Status::NotSent);
+    insta::assert_snapshot!(json(&failure), @r#"{"error":{"code":"spawn_failed","outcome":"not_sent","server":null,"message":"the program cannot start: out of memory"}}"#);
+}
