@@ -54,9 +54,9 @@ const PATTERN_CACHE_BYTES: usize = 1 << 17;
 /// Dialect: what `$schema` names (draft 4 to 2020-12), by default 2020-12. `format` is an annotation in every dialect.
 /// References resolve inside the schema only.
 ///
-/// Patterns are ECMA-262's as far as a linear engine has them. Look-ahead at the very start (`^(?!…)(?=…)…`) and look-behind
-/// at the very end (`…(?<!…)$`) are checked as patterns of their own, in `pattern`. Look-around anywhere else, any in
-/// `patternProperties`, and back-references make a schema unusable.
+/// Patterns are ECMA-262's as far as a linear engine has them. Look-ahead at the start (`^(?!…)(?=…)…`, also after single
+/// characters) and look-behind at the very end (`…(?<!…)$`) are checked as patterns of their own, in `pattern`. Look-around
+/// anywhere else, any in `patternProperties`, and back-references make a schema unusable.
 ///
 /// Numbers are read as `i64`, `u64` or the nearest double. So an integer beyond 64 bits, or a fraction of more than 17
 /// digits, counts as its nearest double in comparisons; `type` is decided on that too, so `1e30` is an integer. Of two

@@ -8,8 +8,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-/// The most look-arounds of one pattern.
+/// The most look-arounds at one end of a pattern.
 const MAX_LOOKS: usize = 32;
+/// How far from the start of a pattern a look-ahead may stand, in bytes.
+const MAX_START: usize = 64;
+/// What repeats the character or the group before it.
+const QUANTIFIERS: [char; 4] = ['*', '+', '?', '{'];
 
 /// The objects of a schema, by their address.
 pub(super) type Objects = HashSet<*const Map<String, Value>>;
@@ -23,50 +27,68 @@ pub(super) enum Part {
     NoMatch(String),
 }
 
-/// Parts that together say what `pattern` does: `^(?=…)(?!…)rest(?<=…)(?<!…)$`, where neither a choice nor a repetition
-/// reaches over them. `None` if it has no such look-around. The parts may still be no patterns, or have look-around of
-/// their own.
+/// Parts that together say what `pattern` does: `^(?=…)a(?!…)rest(?<=…)(?<!…)$`, where only single characters stand before a
+/// look-ahead, and neither a choice nor a repetition reaches over a look-around. `None` if it has no such look-around. The
+/// parts may still be no patterns, or have look-around of their own.
 pub(super) fn parts(pattern: &str) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
-    let mut rest = pattern;
-    if let Some(mut after) = pattern.strip_prefix('^') {
-        while let Some((opened, part)) = open(after, &AHEAD) {
-            let end = group_end(opened).filter(|_| parts.len() < MAX_LOOKS)?;
-            let (body, left) = (opened.get(..end)?, opened.get(end + 1..)?);
-            parts.push(part(format!("^(?:{body})")));
-            after = left;
-        }
-        if !parts.is_empty() {
-            if after.starts_with(['*', '+', '?', '{']) {
-                return None;
-            }
-            rest = after;
-        }
-    }
-    let starts_at_start = !parts.is_empty();
-    let mut tail = Vec::new();
-    let mut closed = "";
-    if let Some(mut before) = ends_at_end(rest) {
-        while let Some((start, body, part)) = last_look_behind(before) {
-            if tail.len() == MAX_LOOKS {
-                return None;
-            }
-            tail.push(part(format!("(?:{body})$")));
-            before = before.get(..start)?;
-            closed = "$";
-        }
-        if !tail.is_empty() {
-            rest = before;
-        }
-    }
-    if (parts.is_empty() && tail.is_empty()) || has_choice(rest) {
+    let (start, rest) = leading(pattern, &mut parts)?;
+    let looks_ahead = parts.len();
+    let (rest, end) = trailing(rest, &mut parts)?;
+    if parts.is_empty() || has_choice(rest) {
         return None;
     }
-    // Without a look-ahead before it, what is left still begins with its own `^`, if it has one.
-    let start = if starts_at_start { "^" } else { "" };
-    parts.push(Part::Match(format!("{start}(?:{rest}){closed}")));
-    parts.extend(tail);
+    parts.insert(looks_ahead, Part::Match(format!("{start}(?:{rest}){end}")));
     Some(parts)
+}
+
+/// Takes the look-aheads off a pattern: what it begins with, and what is left of it.
+fn leading<'a>(pattern: &'a str, parts: &mut Vec<Part>) -> Option<(String, &'a str)> {
+    let unchanged = (String::new(), pattern);
+    let Some(mut rest) = pattern.strip_prefix('^') else {
+        return Some(unchanged);
+    };
+    // A look-ahead stands where these characters end, and nowhere else.
+    let mut start = "^".to_owned();
+    loop {
+        if let Some((opened, part)) = open(rest, &AHEAD) {
+            let end = group_end(opened).filter(|_| parts.len() < MAX_LOOKS)?;
+            parts.push(part(format!("{start}(?:{})", opened.get(..end)?)));
+            rest = opened.get(end + 1..)?;
+            if rest.starts_with(QUANTIFIERS) {
+                return None;
+            }
+        } else if let Some(end) = one_character(rest).filter(|_| start.len() < MAX_START) {
+            let (character, left) = rest.split_at_checked(end)?;
+            start.push_str(character);
+            rest = left;
+        } else {
+            break;
+        }
+    }
+    Some(match parts.is_empty() {
+        true => unchanged,
+        false => (start, rest),
+    })
+}
+
+/// Takes the look-behinds off a pattern: what is left of it, and what it ends with.
+fn trailing<'a>(pattern: &'a str, parts: &mut Vec<Part>) -> Option<(&'a str, &'static str)> {
+    let Some(mut rest) = ends_at_end(pattern) else {
+        return Some((pattern, ""));
+    };
+    let before = parts.len();
+    while let Some((start, body, part)) = last_look_behind(rest) {
+        if parts.len() == before + MAX_LOOKS {
+            return None;
+        }
+        parts.push(part(format!("(?:{body})$")));
+        rest = rest.get(..start)?;
+    }
+    Some(match parts.len() == before {
+        true => (pattern, ""),
+        false => (rest, "$"),
+    })
 }
 
 /// The schema with the `pattern` of each of these objects in parts.
@@ -119,6 +141,34 @@ fn ends_at_end(pattern: &str) -> Option<&str> {
     // The `$` is a token of its own, outside groups and classes: only then the scan comes to it.
     let at = scan(pattern, |at, _, depth| at == before.len() && depth == 0)?;
     (at == before.len()).then_some(before)
+}
+
+/// How long what matches one character is that the pattern begins with: a literal, a class, an escape of either; `None`
+/// if there is none, or it is repeated.
+fn one_character(pattern: &str) -> Option<usize> {
+    let mut characters = pattern.char_indices();
+    let (_, first) = characters.next()?;
+    let end = match first {
+        '\\' => {
+            let (at, escaped) = characters.next()?;
+            let one = escaped.is_ascii_punctuation() || "dDwWsSnrtfv".contains(escaped);
+            at + one.then_some(escaped.len_utf8())?
+        }
+        '[' => {
+            let mut is_escaped = false;
+            let closes = |(_, c): &(usize, char)| {
+                let closes = *c == ']' && !is_escaped;
+                is_escaped = *c == '\\' && !is_escaped;
+                closes
+            };
+            characters.find(closes)?.0 + 1
+        }
+        '(' | ')' | '|' | '^' | '$' | ']' | '}' => return None,
+        first if QUANTIFIERS.contains(&first) => return None,
+        first => first.len_utf8(),
+    };
+    let is_repeated = pattern.get(end..)?.starts_with(QUANTIFIERS);
+    (!is_repeated).then_some(end)
 }
 
 /// Where the look-behind begins that ends the pattern, and its body.

@@ -332,6 +332,9 @@ fn patterns_with_look_around_are_checked() {
     assert_eq!(check(label, r#"{"a-b":1}"#), Ok(()));
     assert_eq!(check(label, r#"{"-b":1}"#), Err(Structured));
     assert_eq!(check(label, r#"{"a-":1}"#), Err(Structured));
+    let path = r#"{"pattern":"^/(?!/).*$"}"#;
+    assert_eq!(check(path, r#""/a""#), Ok(()));
+    assert_eq!(check(path, r#""//a""#), Err(Structured));
     // What is only data stays as it is.
     let data = r##"{"const":{"pattern":"^(?!a)b"},"$defs":{"a":{"$ref":"#/const"}}}"##;
     assert_eq!(check(data, r#"{"pattern":"^(?!a)b"}"#), Ok(()));
