@@ -126,10 +126,18 @@ struct Hidden {
 #[cfg(unix)]
 impl Hidden {
     fn begin() -> io::Result<Self> {
-        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        use rustix::termios::{
+            LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr,
+        };
+        /// What stands for no key.
+        const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
         let before = tcgetattr(io::stdin())?;
         let mut modes = before.clone();
         modes.local_modes.remove(LocalModes::ECHO);
+        // Nobody hears these keys, and they would end or stop the program with the terminal as it is now.
+        for key in [SpecialCodeIndex::VQUIT, SpecialCodeIndex::VSUSP] {
+            modes.special_codes[key] = NO_KEY;
+        }
         // What was typed before was shown, so it is no answer.
         tcsetattr(io::stdin(), OptionalActions::Flush, &modes)?;
         Ok(Self { before })

@@ -83,6 +83,7 @@ fn the_end_of_the_input_is_no_answer() {
         finish(child).exits(2);
         terminal.wait_for("needs the input");
         assert!(terminal.is_sane());
+        let mut terminal = Terminal::open();
         let child = terminal.run(&config, &["check"], None);
         terminal.answer("the word", "");
         finish(child).exits(0);
