@@ -57,34 +57,16 @@ fn ask(input: &Input) -> Option<String> {
     if INTERRUPTED.load(Ordering::Relaxed) {
         return None;
     }
-    // Before the question: nothing that is typed after it is seen, or lost.
-    #[cfg(unix)]
-    let hidden = input.password.then(Hidden::begin).transpose().ok()?;
-    let what = input.description.as_deref().unwrap_or(&input.id);
-    let what = visible(what, Place::Line);
-    let mut stderr = io::stderr().lock();
-    match input.default.as_deref().filter(|_| !input.password) {
-        Some(default) => write!(stderr, "{what} [{}]: ", visible(default, Place::Line)),
-        None => write!(stderr, "{what}: "),
-    }
-    .ok()?;
-    let answer = line(input);
-    if answer.is_none() || input.password {
-        // No Enter was seen.
-        let _ = writeln!(stderr);
-    }
-    #[cfg(unix)]
-    drop(hidden);
-    let answer = answer?;
+    let answer = answer(input)?;
     match &input.default {
         Some(default) if answer.is_empty() => Some(default.clone()),
         _ => Some(answer),
     }
 }
 
-/// The next line that is typed; `None` at the end of the input, and at a signal.
+/// The line that is typed in answer; `None` at the end of the input, and at a signal.
 #[cfg(unix)]
-fn line(_: &Input) -> Option<String> {
+fn answer(input: &Input) -> Option<String> {
     use crate::inputs::Reader;
     use crate::interrupt::Interrupts;
 
@@ -94,20 +76,31 @@ fn line(_: &Input) -> Option<String> {
             .build()
             .ok()?;
         runtime.block_on(async {
+            // Heard before the terminal is touched: from then on nothing ends the program unseen.
             let mut interrupts = Interrupts::listen().ok()?;
+            // Before the question: nothing that is typed after it is seen, or lost.
+            let hidden = input.password.then(Hidden::begin).transpose().ok()?;
+            question(input).ok()?;
             let reader = Reader::default();
             let line = interrupts.unless(reader.line()).await;
             INTERRUPTED.store(line.is_err(), Ordering::Relaxed);
-            line.ok().flatten()
+            let answer = line.ok().flatten();
+            if answer.is_none() || hidden.is_some() {
+                // No Enter was seen.
+                let _ = writeln!(io::stderr());
+            }
+            drop(hidden);
+            answer
         })
     };
     // A thread of its own, since this one may be a runtime's.
     std::thread::scope(|scope| scope.spawn(wait).join().ok().flatten())
 }
 
-/// The next line that is typed.
+/// The line that is typed in answer.
 #[cfg(not(unix))]
-fn line(input: &Input) -> Option<String> {
+fn answer(input: &Input) -> Option<String> {
+    question(input).ok()?;
     let terminal = console::Term::stderr();
     let line = if input.password {
         terminal.read_secure_line()
@@ -115,6 +108,15 @@ fn line(input: &Input) -> Option<String> {
         terminal.read_line()
     };
     line.ok()
+}
+
+fn question(input: &Input) -> io::Result<()> {
+    let what = input.description.as_deref().unwrap_or(&input.id);
+    let what = visible(what, Place::Line);
+    match input.default.as_deref().filter(|_| !input.password) {
+        Some(default) => write!(io::stderr(), "{what} [{}]: ", visible(default, Place::Line)),
+        None => write!(io::stderr(), "{what}: "),
+    }
 }
 
 /// While it exists, the terminal does not show what is typed.
