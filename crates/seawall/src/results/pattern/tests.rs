@@ -21,7 +21,7 @@ fn leading_and_trailing_look_around_is_divided() {
                 n(r"^(?:\.)"),
                 n(r"^(?:.*\.\.)"),
                 m(r"^(?:[a(]\))"),
-                m("^(?:x)"),
+                m("^x(?:)"),
             ]),
         ),
         (r"^(?=a|b)", owned(&[m("^(?:a|b)"), m("^(?:)")])),
