@@ -199,7 +199,9 @@ pub(crate) struct GlobalArgs {
     /// `seawall/seawall.json` in the configuration folder of the platform, else no servers.
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) mcp_config: Option<PathBuf>,
-    /// Print JSON to stdout, exact, and nothing else; `completions` prints a script all the same, `--version` text
+    /// Print JSON to stdout, exact, and nothing else
+    ///
+    /// What is no data stays as it is: `completions` prints a script, `--help` and `--version` print text.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Say more on stderr; twice, what servers say beside the protocol
