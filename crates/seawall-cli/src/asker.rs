@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use seawall::config::{Input, Process, Surroundings};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Undone};
 use crate::printer::{Place, visible};
 
 /// Whether a signal ended a question. A process has one terminal, and after that asks nothing more.
@@ -47,7 +47,10 @@ impl Surroundings for Asker {
 /// [`Failure::Interrupted`] if a signal ended a question.
 pub(crate) fn unless_interrupted() -> Result<(), Failure> {
     if INTERRUPTED.load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted { server: None });
+        return Err(Failure::Interrupted {
+            server: None,
+            undone: Undone::Anything,
+        });
     }
     Ok(())
 }
