@@ -3,7 +3,7 @@
 //! A [`Journal`] is given to a [`HostBuilder`](crate::HostBuilder::journal). A call of a tool that is not marked
 //! `readOnlyHint: true` waits until its record is in the file; that of one that is marked is written a moment later. What
 //! is recorded is who called what, under which declaration, with how many bytes of arguments and their SHA-256, when, for
-//! how long, and the [`Outcome`]. Arguments and results themselves are kept only if [`Texts::Stored`] asks for it,
+//! how long, and the [`Outcome`](crate::Outcome). Arguments and results themselves are kept only if [`Texts::Stored`] asks for it,
 //! with the server's secrets taken out, and cut.
 //!
 //! The file is a SQLite database in WAL mode, which the feature `journal` brings; one thread writes it, many calls at a
