@@ -125,12 +125,14 @@ fn divide_one(object: &mut Map<String, Value>) {
     object.remove("pattern");
 }
 
-type Look = (&'static str, fn(String) -> Part);
+/// What the body of a look-around comes to.
+type Becomes = fn(String) -> Part;
+type Look = (&'static str, Becomes);
 const AHEAD: [Look; 2] = [("(?=", Part::Match), ("(?!", Part::NoMatch)];
 const BEHIND: [Look; 2] = [("(?<=", Part::Match), ("(?<!", Part::NoMatch)];
 
 /// What follows the opening of a look-around, if the text begins with one of these.
-fn open<'a>(text: &'a str, looks: &[Look]) -> Option<(&'a str, fn(String) -> Part)> {
+fn open<'a>(text: &'a str, looks: &[Look]) -> Option<(&'a str, Becomes)> {
     let mut looks = looks.iter();
     looks.find_map(|(opening, part)| Some((text.strip_prefix(opening)?, *part)))
 }
@@ -172,7 +174,7 @@ fn one_character(pattern: &str) -> Option<usize> {
 }
 
 /// Where the look-behind begins that ends the pattern, and its body.
-fn last_look_behind(pattern: &str) -> Option<(usize, &str, fn(String) -> Part)> {
+fn last_look_behind(pattern: &str) -> Option<(usize, &str, Becomes)> {
     let mut from = 0;
     loop {
         let start = from + scan(pattern.get(from..)?, |_, c, depth| c == '(' && depth == 0)?;
