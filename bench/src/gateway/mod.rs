@@ -74,10 +74,10 @@ impl Compared {
     /// Every failure, in words.
     pub(crate) fn failures(&self) -> Vec<String> {
         let all = self.samples.iter().flat_map(|((cell, gateway), found)| {
-            let failed = found.iter().filter_map(|found| found.as_ref().err());
+            let mut failed = found.iter().filter_map(|found| found.as_ref().err());
             let count = failed.clone().count();
             let of = found.len();
-            let last = failed.last();
+            let last = failed.next_back();
             last.map(|reason| format!("{gateway}, {cell}: {count} of {of} failed: {reason}"))
         });
         all.collect()

@@ -240,6 +240,8 @@ impl Writer {
 
     /// Refuses the calls that cannot be made without a record, and keeps the rest for another time.
     fn failed(&mut self, jobs: Vec<Job>, fault: Fault) {
+        // Before anybody is refused for it.
+        self.well(Some(fault));
         for job in jobs {
             let held = match job {
                 Job::Begin { number, call, tell } => {

@@ -249,7 +249,7 @@ fn end_of_an_answered_leg_says_nothing() {
     peer.pass(Duration::from_millis(100));
     let transmit = peer.connection.poll_transmit(true).unwrap();
     peer.orders();
-    assert_eq!(peer.connection.abandon(call), Abandoned::NoResponse);
+    assert_eq!(peer.connection.abandon(call), Abandoned::BetweenLegs);
     assert!(!transmit.handover.begin());
     assert_eq!(peer.orders(), [Order::HangUp(transmit.key)]);
     assert_eq!(peer.connection.buffered_bytes(), 0);
