@@ -25,6 +25,10 @@ pub(super) fn at(text: &str, now: &ZonedDateTime) -> Option<SystemTime> {
         return moment.try_into().ok();
     }
     let zone = now.time_zone();
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // An hour, a year or a count of something: nobody can tell.
+        return None;
+    }
     if let Ok(time) = text.parse::<Time>() {
         return here(now.date().to_datetime(time), zone);
     }
