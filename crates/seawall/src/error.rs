@@ -116,7 +116,7 @@ impl Error {
         self.told.as_deref().map(|told| &told.message)
     }
 
-    /// Whether a call brought answers or a state to a server whose revision has no rounds ([`Call::one_leg`](crate::Call::one_leg)).
+    /// Whether a call brought answers or a state to a server whose revision has no rounds ([`Carried::one_leg`](crate::Carried::one_leg)).
     #[must_use]
     pub fn has_no_rounds(&self) -> bool {
         matches!(*self.kind, ErrorKind::Call(CallError::NoRounds))

@@ -59,7 +59,7 @@ pub mod visible;
 mod web;
 
 pub use client::{
-    Arguments, Call, Client, ClientBuilder, EraSource, Pages, Report, Request, Transport,
+    Arguments, Call, Carried, Client, ClientBuilder, EraSource, Pages, Report, Request, Transport,
 };
 pub use config::ServerConfig;
 pub use error::Error;

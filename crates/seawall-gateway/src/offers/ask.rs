@@ -33,7 +33,10 @@ impl Offers {
         let home = self.home(&request.client, &text).await;
         let home = home.ok_or_else(|| Failed::NoResource.of_resource(remote, &uri, &meta))?;
         let params = params.and_then(own);
-        let read = wiring.wire(self.host.request(&home.server, "resources/read", params));
+        let read = self
+            .host
+            .request(&home.server, "resources/read", params)
+            .carrying(wiring.carried());
         Ok(Box::pin(async move {
             match read.await {
                 Ok(result) if asks(&home, &result) => Ok(result),
@@ -58,7 +61,10 @@ impl Offers {
         let (home, name) = home.ok_or_else(failure::unknown_prompt)?;
         let params = params.and_then(own);
         let params = params.map(|params| renamed(&params, "name", &name));
-        let got = wiring.wire(self.host.request(&home.server, "prompts/get", params));
+        let got = self
+            .host
+            .request(&home.server, "prompts/get", params)
+            .carrying(wiring.carried());
         let (remote, meta) = (self.remote_errors, request.meta.clone());
         Ok(Box::pin(async move {
             match got.await {

@@ -5,9 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use seawall::host::{HostCall, HostRequest};
 use seawall::inputs::Relay;
-use seawall::{LogLevel, Progress};
+use seawall::{Carried, LogLevel, Progress};
 use seawall_proto::Json;
 use seawall_proto::framing::Kind;
 use seawall_proto::jsonrpc::{ErrorObject, INVALID_PARAMS};
@@ -83,63 +82,26 @@ impl Wiring {
         Ok((wiring, beside))
     }
 
-    /// The call, carrying it.
-    pub(crate) fn wire<C: Carries>(self, call: C) -> C {
-        let mut call = call.relay(self.relay);
+    /// As a call of the host carries it.
+    pub(crate) fn carried(self) -> Carried {
+        let mut carried = Carried::default().relay(self.relay);
         if let Some(meta) = self.meta {
-            call = call.meta(meta);
+            carried = carried.meta(meta);
         }
         if let Some(level) = self.level {
-            call = call.log_level(level);
+            carried = carried.log_level(level);
         }
         if let Some(teller) = self.progress {
-            call = call.on_progress(move |progress| {
+            carried = carried.on_progress(move |progress| {
                 teller.send_replace(Some(progress));
             });
         }
         if let Some((responses, state)) = self.rounds {
-            call = call.one_leg(responses, state);
+            carried = carried.one_leg(responses, state);
         }
-        call
+        carried
     }
 }
-
-/// A request of the host that can carry what a client's has.
-pub(crate) trait Carries: Sized {
-    fn relay(self, relay: Arc<dyn Relay>) -> Self;
-    fn meta(self, meta: Json) -> Self;
-    fn log_level(self, level: LogLevel) -> Self;
-    fn on_progress(self, tell: impl FnMut(Progress) + Send + 'static) -> Self;
-    fn one_leg(self, responses: Option<Json>, state: Option<Json>) -> Self;
-}
-
-macro_rules! carries {
-    ($($request:ty),*) => {$(
-        impl Carries for $request {
-            fn relay(self, relay: Arc<dyn Relay>) -> Self {
-                <$request>::relay(self, relay)
-            }
-
-            fn meta(self, meta: Json) -> Self {
-                <$request>::meta(self, meta)
-            }
-
-            fn log_level(self, level: LogLevel) -> Self {
-                <$request>::log_level(self, level)
-            }
-
-            fn on_progress(self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-                <$request>::on_progress(self, tell)
-            }
-
-            fn one_leg(self, responses: Option<Json>, state: Option<Json>) -> Self {
-                <$request>::one_leg(self, responses, state)
-            }
-        }
-    )*};
-}
-
-carries!(HostCall, HostRequest);
 
 /// What a client brought for another round.
 pub(super) fn brought(

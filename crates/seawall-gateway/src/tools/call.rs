@@ -35,14 +35,15 @@ pub(crate) fn call(
         }
     };
     observed.of(flow);
-    let mut call = wiring.wire(request.client.call(host, flow, arguments));
+    let mut carried = wiring.carried();
     if let Some(context) = observed.trace() {
         let params = request.params.as_ref();
         let theirs = params.and_then(|params| params.member("_meta"));
         let theirs = theirs.filter(|meta| meta.kind() == Kind::Object);
-        call = call.meta(context.put_into(&theirs.unwrap_or_else(Json::empty_object)));
+        carried = carried.meta(context.put_into(&theirs.unwrap_or_else(Json::empty_object)));
     }
-    let meta = request.meta.clone();
+    let call = request.client.call(host, flow, arguments);
+    let (call, meta) = (call.carrying(carried), request.meta.clone());
     Ok(Box::pin(end(call, meta, remote, observed)))
 }
 

@@ -6,19 +6,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{Bound, CallError, CallId, Progress, Rounds};
+use seawall_proto::Outcome;
+use seawall_proto::connection::{Bound, CallError, CallId, Progress};
 use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::{ResultFault, ToolResult};
-use seawall_proto::{Json, Outcome};
 
 use super::offer::NoFlow;
-use super::shared::TellProgress;
 use super::{Arguments, Carried, Client};
 use crate::error::{Error, ErrorKind};
-use crate::events::LogLevel;
 use crate::flows::Digest;
-use crate::inputs::Relay;
 
 /// A call of a tool: a future that ends in its result, or in an [`Error`] that says what became of it.
 ///
@@ -36,7 +33,6 @@ pub struct Call {
     bound: Bound,
     carried: Carried,
     digest: Option<Digest>,
-    on_progress: Option<TellProgress>,
 }
 
 enum Stage {
@@ -61,7 +57,6 @@ impl Call {
             bound: Bound::default(),
             carried: Carried::default(),
             digest: None,
-            on_progress: None,
         }
     }
 
@@ -83,45 +78,14 @@ impl Call {
         self
     }
 
-    /// Is told the newest progress that the server reported. It runs where the call is polled, never under a lock;
-    /// progress that comes faster than the call is polled is told once.
+    /// See [`Carried::on_progress`].
     pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
+        self.carried.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// Has what the server asks for, while it works on this, go to `relay` in place of the host's suppliers; see [`Relay`].
-    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
-        self.carried.relay = Some(relay);
-        self
-    }
-
-    /// The `_meta` of whoever the call is made for, a JSON object. It goes along unchanged, trace context and unknown keys
-    /// with it, but for the keys that say something of one hop: `progressToken`, the protocol version, the client and its
-    /// capabilities, the level of the log, a subscription.
-    pub fn meta(mut self, meta: Json) -> Self {
-        self.carried.meta = Some(meta);
-        self
-    }
-
-    /// Has the server log from this level on: while it works on this, on 2026-07-28; on earlier revisions, where a session
-    /// has one level for all, from now on, unless it was told to log more.
-    pub fn log_level(mut self, level: LogLevel) -> Self {
-        self.carried.log_level = Some(level);
-        self
-    }
-
-    /// Leaves another round to the caller: if a server of 2026-07-28 asks for input, that is the call's result
-    /// ([`ToolResult::asks`]), and a later call brings the answers (a JSON object) and the state (a JSON string) that the
-    /// server gave. What may be asked for is what the [`relay`](Self::relay) supplies. On earlier revisions it is without
-    /// effect, and answers or a state are refused: nothing is sent ([`Error::has_no_rounds`]).
-    pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
-        self.carried.rounds = Rounds::Callers { responses, state };
-        self
-    }
-
-    /// All of these.
-    pub(crate) fn carrying(mut self, carried: Carried) -> Self {
+    /// What it carries for whoever it is made for, in place of what was said of that before.
+    pub fn carrying(mut self, carried: Carried) -> Self {
         self.carried = carried;
         self
     }
@@ -242,7 +206,7 @@ impl Future for Call {
         self.stage = Stage::Pending(id);
         let this = &mut *self;
         let shared = &this.client.handle.shared;
-        match shared.poll_ended(id, &mut this.on_progress, context) {
+        match shared.poll_ended(id, &mut this.carried.on_progress, context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(result)) => {
                 let result = self.end(result);

@@ -39,7 +39,7 @@ pub(crate) mod tests;
 
 pub use arguments::Arguments;
 pub use call::Call;
-pub(crate) use carried::Carried;
+pub use carried::Carried;
 pub use connect::ClientBuilder;
 pub(crate) use launches::Launches;
 pub use report::{EraSource, Report, Transport};

@@ -5,22 +5,19 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{Abandoned, CallError, CallId, Connection, Progress, Rounds};
+use seawall_proto::connection::{Abandoned, CallError, CallId, Connection, Progress};
 use seawall_proto::framing::Kind;
 use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
 use serde_json::json;
 
-use super::shared::TellProgress;
 use super::{Carried, Client};
 use crate::error::{Error, ErrorKind};
 use crate::events::LogLevel;
-use crate::inputs::Relay;
 
 /// A request: a future that ends in the server's result, unchanged, or in an [`Error`] that says what became of it.
 ///
@@ -34,7 +31,6 @@ pub struct Request {
     stage: Stage,
     timeout: Option<Duration>,
     carried: Carried,
-    on_progress: Option<TellProgress>,
 }
 
 enum Stage {
@@ -53,7 +49,6 @@ impl Request {
             stage: Stage::Unsent { method, params },
             timeout: None,
             carried: Carried::default(),
-            on_progress: None,
         }
     }
 
@@ -63,34 +58,15 @@ impl Request {
         self
     }
 
-    /// Is told the newest progress that the server reported; see [`Call::on_progress`](super::Call::on_progress).
+    /// See [`Carried::on_progress`].
     pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
+        self.carried.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// See [`Call::relay`](super::Call::relay).
-    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
-        self.carried.relay = Some(relay);
-        self
-    }
-
-    /// See [`Call::meta`](super::Call::meta). It goes in place of a `_meta` in the parameters, which goes along by the same
-    /// rules.
-    pub fn meta(mut self, meta: Json) -> Self {
-        self.carried.meta = Some(meta);
-        self
-    }
-
-    /// See [`Call::log_level`](super::Call::log_level).
-    pub fn log_level(mut self, level: LogLevel) -> Self {
-        self.carried.log_level = Some(level);
-        self
-    }
-
-    /// See [`Call::one_leg`](super::Call::one_leg): a result that asks has `"resultType": "input_required"`.
-    pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
-        self.carried.rounds = Rounds::Callers { responses, state };
+    /// What it carries for whoever it is made for, in place of what was said of that before.
+    pub fn carrying(mut self, carried: Carried) -> Self {
+        self.carried = carried;
         self
     }
 
@@ -161,7 +137,7 @@ impl Future for Request {
         self.stage = Stage::Pending(id);
         let this = &mut *self;
         let shared = &this.client.handle.shared;
-        match shared.poll_ended(id, &mut this.on_progress, context) {
+        match shared.poll_ended(id, &mut this.carried.on_progress, context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(reply))) => self.over(Ok(reply.result)),
             Poll::Ready(Some(Err(error))) => {

@@ -26,7 +26,7 @@ use crate::transport::stdio::NotReaped;
 const FRAMES_PER_WRITE: usize = 64;
 
 /// Is told the newest progress of a request.
-pub(super) type TellProgress = Box<dyn FnMut(Progress) + Send>;
+pub(crate) type TellProgress = Box<dyn FnMut(Progress) + Send>;
 
 /// One connection, shared.
 pub(super) struct Shared {

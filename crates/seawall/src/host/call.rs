@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seawall_proto::connection::{Progress, Rounds};
+use seawall_proto::Outcome;
+use seawall_proto::connection::Progress;
 use seawall_proto::limits::MAX_TIMEOUT_MS;
 use seawall_proto::mcp::ToolResult;
-use seawall_proto::{Json, Outcome};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Host;
@@ -18,9 +18,7 @@ use super::caller::Run;
 use super::turns::{Place, Turn};
 use crate::client::{Arguments, Call, Carried, Client};
 use crate::error::{Error, ErrorKind};
-use crate::events::LogLevel;
 use crate::flows::{Digest, Flow};
-use crate::inputs::Relay;
 use crate::journal::{Receipt, Record};
 use crate::policy::OnConflict;
 use crate::supervisor::ServerState;
@@ -42,7 +40,6 @@ pub struct HostCall {
     timeout: Option<Duration>,
     digest: Option<Digest>,
     carried: Carried,
-    on_progress: Option<Box<dyn FnMut(Progress) + Send>>,
     caller_name: Option<String>,
     /// What is known of it in the journal, until its end is.
     record: Option<Record>,
@@ -139,7 +136,6 @@ impl HostCall {
             timeout: None,
             digest: None,
             carried: Carried::default(),
-            on_progress: None,
             caller_name: None,
             record: None,
             begun: None,
@@ -159,33 +155,15 @@ impl HostCall {
         self
     }
 
-    /// See [`Call::on_progress`].
+    /// See [`Carried::on_progress`].
     pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
+        self.carried.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// See [`Call::relay`].
-    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
-        self.carried.relay = Some(relay);
-        self
-    }
-
-    /// See [`Call::meta`].
-    pub fn meta(mut self, meta: Json) -> Self {
-        self.carried.meta = Some(meta);
-        self
-    }
-
-    /// See [`Call::log_level`].
-    pub fn log_level(mut self, level: LogLevel) -> Self {
-        self.carried.log_level = Some(level);
-        self
-    }
-
-    /// See [`Call::one_leg`].
-    pub fn one_leg(mut self, responses: Option<Json>, state: Option<Json>) -> Self {
-        self.carried.rounds = Rounds::Callers { responses, state };
+    /// What it carries for whoever it is made for, in place of what was said of that before.
+    pub fn carrying(mut self, carried: Carried) -> Self {
+        self.carried = carried;
         self
     }
 
@@ -310,9 +288,6 @@ impl HostCall {
         }
         if let Some(digest) = self.digest {
             call = call.digest(digest);
-        }
-        if let Some(tell) = self.on_progress.take() {
-            call = call.on_progress(tell);
         }
         Ok(match receipt {
             None => Stage::Calling(Box::new(call), turn),

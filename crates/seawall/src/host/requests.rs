@@ -12,10 +12,8 @@ use seawall_proto::connection::{Progress, Session};
 use seawall_proto::{Json, Outcome};
 
 use super::{Host, ServerState};
-use crate::client::{Client, Pages, Request};
+use crate::client::{Carried, Client, Pages, Request};
 use crate::error::{Error, ErrorKind};
-use crate::events::LogLevel;
-use crate::inputs::Relay;
 use crate::policy::Capability;
 
 /// A server that is connected.
@@ -45,13 +43,10 @@ pub struct LiveSession {
 #[must_use = "a request does nothing until it is awaited"]
 pub struct HostRequest {
     server: Arc<str>,
-    /// What is said of it, once it begins.
-    with: Vec<With>,
+    timeout: Option<Duration>,
+    carried: Carried,
     stage: Stage,
 }
-
-/// Something that is said of a request.
-type With = Box<dyn FnOnce(Request) -> Request + Send>;
 
 enum Stage {
     /// Nothing was done yet.
@@ -115,7 +110,8 @@ impl Host {
     ) -> HostRequest {
         HostRequest {
             server: server.into(),
-            with: Vec::new(),
+            timeout: None,
+            carried: Carried::default(),
             stage: Stage::Asked {
                 host: self.clone(),
                 method: method.into(),
@@ -196,37 +192,20 @@ impl Host {
 
 impl HostRequest {
     /// See [`Request::timeout`].
-    pub fn timeout(self, timeout: Duration) -> Self {
-        self.with(move |request| request.timeout(timeout))
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
     }
 
-    /// See [`Request::on_progress`].
-    pub fn on_progress(self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.with(move |request| request.on_progress(tell))
+    /// See [`Carried::on_progress`].
+    pub fn on_progress(mut self, tell: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.carried.on_progress = Some(Box::new(tell));
+        self
     }
 
-    /// See [`Request::relay`].
-    pub fn relay(self, relay: Arc<dyn Relay>) -> Self {
-        self.with(move |request| request.relay(relay))
-    }
-
-    /// See [`Request::meta`].
-    pub fn meta(self, meta: Json) -> Self {
-        self.with(move |request| request.meta(meta))
-    }
-
-    /// See [`Request::log_level`].
-    pub fn log_level(self, level: LogLevel) -> Self {
-        self.with(move |request| request.log_level(level))
-    }
-
-    /// See [`Request::one_leg`].
-    pub fn one_leg(self, responses: Option<Json>, state: Option<Json>) -> Self {
-        self.with(move |request| request.one_leg(responses, state))
-    }
-
-    fn with(mut self, said: impl FnOnce(Request) -> Request + Send + 'static) -> Self {
-        self.with.push(Box::new(said));
+    /// What it carries for whoever it is made for, in place of what was said of that before.
+    pub fn carrying(mut self, carried: Carried) -> Self {
+        self.carried = carried;
         self
     }
 
@@ -237,10 +216,11 @@ impl HostRequest {
         params: Option<Json>,
     ) -> Result<Request, Error> {
         let request = host.live(&self.server)?.request(method, params);
-        let with = std::mem::take(&mut self.with);
-        Ok(with
-            .into_iter()
-            .fold(request, |request, said| said(request)))
+        let request = request.carrying(std::mem::take(&mut self.carried));
+        Ok(match self.timeout {
+            Some(timeout) => request.timeout(timeout),
+            None => request,
+        })
     }
 }
 

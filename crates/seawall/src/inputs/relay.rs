@@ -10,7 +10,7 @@ use super::BoxFuture;
 pub type Refusal = ErrorObject;
 
 /// Whom a server's questions about one call go to, in place of the host's own [`Suppliers`](super::Suppliers): a proxy's
-/// client, say. Set with [`Call::relay`](crate::Call::relay).
+/// client, say. Set with [`Carried::relay`](crate::Carried::relay).
 ///
 /// Nothing of a question is checked before it is handed on but that it is one that the relay supplies; nothing of an answer
 /// but that it is an object.
