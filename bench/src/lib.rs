@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
         ["server", core, ref rest @ ..] => return serve(core, rest),
         ["http-server", core, bytes] => serve_http(core, bytes),
         ["client", job] => print(client::measure, job),
-        ["gateway", job] => print(gateway::measure, job),
+        ["gateway-client", job] => print(gateway::measure, job),
         ["scale", job] => print(scale::measure, job),
         ["scale-server", core, tools, manner] => scale::serve(core, tools, manner),
         _ => bench(&args),

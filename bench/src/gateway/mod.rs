@@ -152,7 +152,7 @@ fn measured(
     let time = effort.length * 2 + std::time::Duration::from_millis(calls.unwrap_or(0));
     let found = serde_json::to_string(&job)
         .map_err(anyhow::Error::from)
-        .and_then(|job| run::process(&["gateway", &job], time))
+        .and_then(|job| run::process(&["gateway-client", &job], time))
         .and_then(|output| Ok(serde_json::from_slice(&output)?));
     found.map_err(|error| format!("{error:#}"))
 }
