@@ -38,6 +38,7 @@
 //! * [`results`] checks structured output against the tool's schema.
 //! * [`visible`] shows people and models what is hidden in a server's text.
 //! * [`journal`] records each call of a host before it is sent.
+//! * [`mcpl`] is MCP Live, for servers that speak first, under grants.
 //! * [`readers`] gives a result to a model, a module or a script, and saves what they cannot take.
 
 pub mod client;
@@ -48,6 +49,7 @@ pub mod flows;
 pub mod host;
 pub mod inputs;
 pub mod journal;
+pub mod mcpl;
 pub mod oauth;
 pub mod policy;
 pub mod readers;

@@ -70,8 +70,9 @@ pub enum JsonError {
 }
 
 /// A key that is looked for stands twice.
-#[derive(Debug)]
-pub(crate) struct DuplicateKey;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the same key stands twice")]
+pub struct DuplicateKey;
 
 impl Json {
     /// Checks a text and keeps it.
@@ -198,7 +199,7 @@ impl Json {
     ///
     /// # Errors
     /// [`DuplicateKey`] if one of them stands there twice.
-    pub(crate) fn pick<const N: usize>(
+    pub fn pick<const N: usize>(
         &self,
         names: [&str; N],
     ) -> Result<[Option<Self>; N], DuplicateKey> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use seawall_proto::Json;
 use seawall_proto::mcp::{Catalog, Tool};
 
-mod canonical;
+pub(crate) mod canonical;
 mod class;
 mod digest;
 mod effects;

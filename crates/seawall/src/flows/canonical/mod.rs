@@ -14,7 +14,7 @@ mod string;
 mod tests;
 
 /// The canonical text.
-pub(super) fn text(json: &Json) -> String {
+pub(crate) fn text(json: &Json) -> String {
     let mut out = String::with_capacity(json.len());
     let mut reader = Reader {
         text: json.as_str(),
