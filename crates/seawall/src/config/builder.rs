@@ -11,6 +11,7 @@ use super::oauth::{self, OAuthConfig};
 use super::problem::{Place, Problems};
 use super::server::{CatalogMode, Protocol, Reconnect, ServerConfig};
 use super::surroundings::{Process, Surroundings};
+use crate::mcpl::McplPolicy;
 use crate::policy::OnConflict;
 
 impl ServerConfig {
@@ -170,6 +171,13 @@ impl ServerConfigBuilder {
     /// Sets whether the published tools follow the server's changes. Default: [`CatalogMode::Live`].
     pub fn catalog(mut self, catalog: CatalogMode) -> Self {
         self.0.catalog = catalog;
+        self
+    }
+
+    /// Sets what a server of MCPL is allowed. Default: [`McplPolicy::default`]. On another entry, a policy that asks for
+    /// something is refused (K8).
+    pub fn mcpl(mut self, policy: McplPolicy) -> Self {
+        self.0.mcpl.policy = policy;
         self
     }
 

@@ -284,7 +284,7 @@ impl<'a> Decoder<'a> {
                     reader.findings,
                 )?;
             }
-            key if mcpl::is_policy(key) => draft.mcpl_asks.extend(mcpl::asks(reader)),
+            key if mcpl::is_policy(key) => draft.mcpl.read(reader, self.shape)?,
             key => match size(key, &mut draft.limits) {
                 Some(size) => *size = usize::try_from(reader.limit()?).unwrap_or(usize::MAX),
                 None => self.other(field, findings),

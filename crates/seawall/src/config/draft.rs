@@ -10,6 +10,7 @@ use seawall_proto::limits::{Limits, MAX_LIMIT, MAX_TIMEOUT_MS};
 
 use super::findings::Findings;
 use super::grant;
+use super::mcpl;
 use super::names::{is_name_prefix, is_server_id};
 use super::oauth;
 use super::problem::{Expected, ProblemKind, WarningKind};
@@ -67,8 +68,8 @@ pub(super) struct Draft {
     pub(super) unread: Vec<&'static str>,
     /// Fields whose value is written out and is a credential by its name or form (K5).
     pub(super) literal_credentials: Vec<String>,
-    /// Fields that ask for MCPL behaviour (K8).
-    pub(super) mcpl_asks: Vec<&'static str>,
+    /// What it allows a server of MCPL (K8).
+    pub(super) mcpl: mcpl::Said,
     /// How the server is logged in to.
     pub(super) oauth: oauth::Said,
     /// Fields that were written and mean something for a program only, or for a URL only.
@@ -94,6 +95,7 @@ impl Draft {
             findings.warning(field.clone(), WarningKind::LiteralCredential);
         }
         let protocol = self.settle_protocol(transport, findings);
+        let mcpl = self.mcpl.settle(protocol, findings);
         let (endpoint, protocol) = (endpoint?, protocol?);
         if !findings.entry_is_sound() {
             return None;
@@ -123,6 +125,7 @@ impl Draft {
                 .max(reconnect_interval),
             required: self.required,
             catalog: self.catalog,
+            mcpl,
             warnings: findings.warnings_since(warnings),
         })
     }

@@ -59,8 +59,8 @@ impl Draft {
             check_protocol(protocol, transport, findings);
         }
         if protocol != Protocol::Mcpl {
-            for field in &self.mcpl_asks {
-                findings.problem((*field).to_owned(), ProblemKind::McplPolicy);
+            for field in self.mcpl.asks() {
+                findings.problem(field.to_owned(), ProblemKind::McplPolicy);
             }
         }
         Some(protocol)

@@ -1,62 +1,332 @@
-//! MCPL policy in the file: which of it asks for MCPL behaviour, and which only takes something away (K8).
+//! MCPL policy: the keys of it, which of them ask for MCPL behaviour, and the [`McplPolicy`] that they make (K8).
 
 use jsonc_parser::ast::Value;
+use jsonc_parser::common::Ranged;
 
+use super::credentials::sayable;
+use super::decode::Shape;
+use super::findings::Findings;
+use super::keys;
+use super::problem::{Expected, ProblemKind, WarningKind};
+use super::server::Protocol;
 use super::value::Reader;
+use crate::mcpl::Capability;
+use crate::mcpl::policy::{
+    Autofetch, Before05, ChannelSubscription, DEFAULT_TOOL_CLASSES, McplPolicy, Narrowing, Pattern,
+    TOOL_CLASSES, ToolLifecycle,
+};
 
-/// Keys whose policy can ask for something.
-const ASKING: [&str; 7] = [
-    "allowHostCommands",
+/// The keys whose patterns are kept as texts until it is known that the entry is one of MCPL.
+const PATTERNS: [&str; 4] = [
     "enabledCapabilities",
+    "disabledCapabilities",
     "enabledFeatureSets",
-    "channelSubscription",
-    "autofetch",
-    "toolLifecycle",
-    "mcplPolicy",
+    "disabledFeatureSets",
 ];
+
+/// What an entry says of MCPL.
+#[derive(Clone, Default)]
+pub(super) struct Said {
+    /// The rest of the policy, and all of it where a program made the entry.
+    pub(super) policy: McplPolicy,
+    /// What a file says under the keys of [`PATTERNS`].
+    patterns: [Option<Vec<String>>; 4],
+    host_commands: bool,
+    scopes: bool,
+}
 
 /// Whether a key is MCPL policy.
 pub(super) fn is_policy(key: &str) -> bool {
-    ASKING.contains(&key)
+    PATTERNS.contains(&key)
         || matches!(
             key,
-            "disabledCapabilities" | "disabledFeatureSets" | "scopes"
+            "allowHostCommands"
+                | "channelSubscription"
+                | "mcplPolicy"
+                | "autofetch"
+                | "toolLifecycle"
+                | "scopes"
         )
 }
 
-/// The key, if its value asks for MCPL behaviour. A default that is repeated asks for nothing.
-pub(super) fn asks(reader: Reader<'_>) -> Option<&'static str> {
-    let key = ASKING.into_iter().find(|key| *key == reader.field);
-    let value = reader.value;
-    let asks = match reader.field {
-        "allowHostCommands" => reader.boolean()?,
-        "enabledCapabilities" | "enabledFeatureSets" => !reader.texts()?.is_empty(),
-        "disabledCapabilities" | "disabledFeatureSets" => {
-            reader.texts()?;
-            false
+impl Said {
+    /// Reads the value of one of its keys; what cannot be read is in `findings`.
+    pub(super) fn read(&mut self, reader: Reader<'_>, shape: Shape) -> Option<()> {
+        if let Some(at) = PATTERNS.iter().position(|key| *key == reader.field) {
+            *self.patterns.get_mut(at)? = Some(reader.texts()?);
+            return Some(());
         }
-        "channelSubscription" if value.as_array().is_some() => !reader.texts()?.is_empty(),
-        "channelSubscription" => {
-            reader.choice(&[("manual", false), ("auto", true)], "\"manual\", \"auto\"")?
+        let policy = &mut self.policy;
+        match reader.field {
+            "allowHostCommands" => self.host_commands = reader.boolean()?,
+            "channelSubscription" if reader.value.as_array().is_some() => {
+                policy.channel_subscription = ChannelSubscription::Listed(reader.texts()?);
+            }
+            "channelSubscription" => {
+                let choices = [("manual", false), ("auto", true)];
+                let words = "\"manual\", \"auto\", or an array of ids";
+                policy.channel_subscription = if reader.choice(&choices, words)? {
+                    ChannelSubscription::Auto
+                } else {
+                    ChannelSubscription::Manual
+                };
+            }
+            "mcplPolicy" => {
+                let choices = [("strict", Before05::Strict), ("legacy", Before05::Legacy)];
+                policy.before_05 = reader.choice(&choices, "\"strict\", \"legacy\"")?;
+            }
+            "autofetch" => policy.autofetch = Some(autofetch(reader, shape)?),
+            "toolLifecycle" => policy.tool_lifecycle = tool_lifecycle(reader, shape)?,
+            _ => self.scopes = !reader.object()?.properties.is_empty(),
         }
-        "mcplPolicy" => reader.choice(
-            &[("strict", false), ("legacy", true)],
-            "\"strict\", \"legacy\"",
-        )?,
-        "autofetch" => reader.object().is_some(),
-        "toolLifecycle" => {
-            let switched_on =
-                |value: &Value<'_>| value.as_boolean_lit().is_some_and(|literal| literal.value);
-            reader
-                .object()?
-                .properties
-                .iter()
-                .any(|prop| switched_on(&prop.value))
+        Some(())
+    }
+
+    /// The keys whose values ask for MCPL behaviour. A default that is repeated asks for nothing, and neither does what only
+    /// takes something away.
+    pub(super) fn asks(&self) -> Vec<&'static str> {
+        let policy = &self.policy;
+        let names_some = |at: usize, typed: &Option<Vec<Pattern>>| {
+            let texts = self.patterns.get(at).and_then(Option::as_ref);
+            texts.is_some_and(|texts| !texts.is_empty())
+                || typed.as_ref().is_some_and(|typed| !typed.is_empty())
+        };
+        let subscribes = match &policy.channel_subscription {
+            ChannelSubscription::Manual => false,
+            ChannelSubscription::Auto => true,
+            ChannelSubscription::Listed(channels) => !channels.is_empty(),
+        };
+        let tools = &policy.tool_lifecycle;
+        let asking = [
+            ("allowHostCommands", self.host_commands),
+            (PATTERNS[0], names_some(0, &policy.enabled_capabilities)),
+            (PATTERNS[2], names_some(2, &policy.enabled_feature_sets)),
+            ("channelSubscription", subscribes),
+            ("autofetch", policy.autofetch.is_some()),
+            (
+                "toolLifecycle",
+                tools.observe.is_some() || tools.inputs.is_some(),
+            ),
+            ("mcplPolicy", policy.before_05 != Before05::default()),
+        ];
+        let asking = asking.into_iter().filter(|(_, asks)| *asks);
+        asking.map(|(key, _)| key).collect()
+    }
+
+    /// The policy of an entry of MCPL; what is wrong in it is in `findings`. Other entries have none (K8).
+    pub(super) fn settle(
+        &self,
+        protocol: Option<Protocol>,
+        findings: &mut Findings,
+    ) -> Option<McplPolicy> {
+        if protocol != Some(Protocol::Mcpl) {
+            return None;
         }
-        _ => {
-            reader.object()?;
-            false
+        for (said, field, advice) in [
+            (
+                self.host_commands,
+                "allowHostCommands",
+                ": no server commands the host",
+            ),
+            (self.scopes, "scopes", ": MCPL 0.5 has no scoped access"),
+        ] {
+            if said {
+                findings.warning(field.to_owned(), WarningKind::Ignored { advice });
+            }
         }
+        let mut policy = self.policy.clone();
+        let [enabled, disabled, enabled_sets, disabled_sets] = &self.patterns;
+        let mut read = |texts: &Option<Vec<String>>, field| {
+            let texts = texts.as_ref()?;
+            Some(parse(texts, field, findings))
+        };
+        if let Some(patterns) = read(enabled, PATTERNS[0]) {
+            policy.enabled_capabilities = Some(patterns);
+        }
+        if let Some(patterns) = read(disabled, PATTERNS[1]) {
+            policy.disabled_capabilities = patterns;
+        }
+        if let Some(patterns) = read(enabled_sets, PATTERNS[2]) {
+            policy.enabled_feature_sets = Some(patterns);
+        }
+        if let Some(patterns) = read(disabled_sets, PATTERNS[3]) {
+            policy.disabled_feature_sets = patterns;
+        }
+        if findings.entry_is_sound() {
+            check_names(&policy, findings);
+        }
+        Some(policy)
+    }
+}
+
+/// The patterns; of those that are none, a problem with the index.
+fn parse(texts: &[String], field: &str, findings: &mut Findings) -> Vec<Pattern> {
+    let mut patterns = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        match text.parse() {
+            Ok(pattern) => patterns.push(pattern),
+            Err(fault) => {
+                findings.problem(format!("{field}[{at}]"), ProblemKind::McplPattern { fault });
+            }
+        }
+    }
+    patterns
+}
+
+/// Each pattern over capabilities has to match one: what matches none is a mistake, and would grant or deny nothing.
+fn check_names(policy: &McplPolicy, findings: &mut Findings) {
+    let paths: Vec<&'static str> = Capability::ALL.iter().map(|each| each.as_str()).collect();
+    let unknown = |pattern: &Pattern| ProblemKind::McplCapability {
+        nearest: keys::nearest_of(&paths, pattern.as_str()),
     };
-    key.filter(|_| asks)
+    for (at, pattern) in policy.enabled_capabilities.iter().flatten().enumerate() {
+        let above = paths.iter().find(|path| pattern.denies(path));
+        let kind = match above {
+            _ if paths.iter().any(|path| pattern.allows(path)) => continue,
+            Some(example) => ProblemKind::McplSegments { example },
+            None => unknown(pattern),
+        };
+        findings.problem(format!("{}[{at}]", PATTERNS[0]), kind);
+    }
+    for (at, pattern) in policy.disabled_capabilities.iter().enumerate() {
+        if !paths.iter().any(|path| pattern.denies(path)) {
+            findings.problem(format!("{}[{at}]", PATTERNS[1]), unknown(pattern));
+        }
+    }
+}
+
+fn autofetch(reader: Reader<'_>, shape: Shape) -> Option<Autofetch> {
+    let mut autofetch = Autofetch::default();
+    members(
+        reader,
+        shape,
+        &["maxBytes", "maxTotalBytes"],
+        |key, reader| {
+            let limit = reader.limit();
+            let bytes = match key {
+                "maxBytes" => &mut autofetch.max_bytes,
+                _ => &mut autofetch.max_total_bytes,
+            };
+            *bytes = limit.unwrap_or(*bytes);
+        },
+    )?;
+    Some(autofetch)
+}
+
+fn tool_lifecycle(reader: Reader<'_>, shape: Shape) -> Option<ToolLifecycle> {
+    let mut tools = ToolLifecycle::default();
+    members(
+        reader,
+        shape,
+        &["observe", "inputs", "maxInputBytes"],
+        |key, reader| match key {
+            "observe" => tools.observe = narrowing(reader, shape),
+            "inputs" => tools.inputs = narrowing(reader, shape),
+            _ => tools.max_input_bytes = reader.limit().unwrap_or(tools.max_input_bytes),
+        },
+    )?;
+    Some(tools)
+}
+
+/// `true`, `false`, or what narrows the permission.
+fn narrowing(reader: Reader<'_>, shape: Shape) -> Option<Narrowing> {
+    match reader.value {
+        Value::BooleanLit(literal) => return literal.value.then(Narrowing::default),
+        Value::Object(_) => {}
+        _ => {
+            let expected = Expected::ObjectOrBoolean;
+            let field = reader.field.to_owned();
+            reader
+                .findings
+                .problem(field, ProblemKind::Expected { expected });
+            return None;
+        }
+    }
+    let mut narrowing = Narrowing::default();
+    members(
+        reader,
+        shape,
+        &["tools", "classes", "conversations"],
+        |key, reader| match key {
+            "tools" => narrowing.tools = reader.texts(),
+            "conversations" => narrowing.conversations = reader.texts(),
+            _ => narrowing.classes = classes(reader),
+        },
+    )?;
+    Some(narrowing)
+}
+
+/// Classes of tools, or `"default"`, which stands for those that do something in the world.
+fn classes(reader: Reader<'_>) -> Option<Vec<String>> {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    if reader.value.as_string_lit().is_some() {
+        let words = "\"default\", or an array of classes";
+        return reader
+            .choice(&[("default", &DEFAULT_TOOL_CLASSES)], words)
+            .map(|words| owned(words));
+    }
+    let field = reader.field.to_owned();
+    let Reader {
+        value, findings, ..
+    } = reader;
+    let classes = Reader {
+        field: &field,
+        value,
+        findings: &mut *findings,
+    }
+    .texts()?;
+    for (at, class) in classes.iter().enumerate() {
+        if !TOOL_CLASSES.contains(&class.as_str()) {
+            let expected = Expected::OneOf(
+                "\"comms\", \"memory\", \"notes\", \"files\", \"shell\", \"web\", \"computer\", \"media\", \"body\", \"control\"",
+            );
+            findings.problem(format!("{field}[{at}]"), ProblemKind::Expected { expected });
+        }
+    }
+    Some(classes)
+}
+
+/// Reads the known members of an object one by one; says which are not known.
+fn members(
+    reader: Reader<'_>,
+    shape: Shape,
+    known: &[&'static str],
+    mut read: impl FnMut(&str, Reader<'_>),
+) -> Option<()> {
+    let Reader {
+        field,
+        value,
+        findings,
+    } = reader;
+    let object = Reader {
+        field,
+        value,
+        findings: &mut *findings,
+    }
+    .object()?;
+    for prop in &object.properties {
+        let key = prop.name.as_str();
+        let path = format!("{field}.{}", sayable(key));
+        findings.locate(path.clone(), prop.start());
+        if known.contains(&key) {
+            read(
+                key,
+                Reader {
+                    field: &path,
+                    value: &prop.value,
+                    findings: &mut *findings,
+                },
+            );
+            continue;
+        }
+        let said = sayable(key);
+        match shape {
+            Shape::Map => findings.warning(path, WarningKind::UnknownKey { key: said }),
+            Shape::Array => {
+                let nearest = keys::nearest_of(known, key);
+                findings.problem(path, ProblemKind::UnknownKey { key: said, nearest });
+            }
+        }
+    }
+    Some(())
 }

@@ -44,4 +44,5 @@ pub use server::{
     CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,
     NetworkConfig, Protocol, Reconnect, Secret, ServerConfig, StdioConfig,
 };
+pub use crate::mcpl::McplPolicy;
 pub use surroundings::{Input, Nothing, Process, Surroundings};

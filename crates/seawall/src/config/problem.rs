@@ -10,6 +10,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::gateway::GatewayFault;
+use crate::mcpl::policy::InvalidPattern;
 
 /// A reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -420,6 +421,15 @@ findings! {
             transport: &'static str } = "protocol_over_transport", "{protocol} over {transport} is refused";
         /// MCPL policy on a server that is not spoken to by MCPL (K8).
         McplPolicy = "mcpl_policy", "asks for MCPL behaviour; \"protocol\" is not \"mcpl\" here";
+        /// A pattern of MCPL policy that is none.
+        McplPattern { /// What is wrong.
+            fault: InvalidPattern } = "mcpl_pattern", "{fault}";
+        /// A pattern that no capability of MCPL matches.
+        McplCapability { /// The capability nearest to it.
+            nearest: &'static str } = "mcpl_capability", "no capability of MCPL; did you mean \"{nearest}\"?";
+        /// A pattern that stands above capabilities, and so grants none of them.
+        McplSegments { /// One of them.
+            example: &'static str } = "mcpl_segments", "grants nothing: a pattern has as many segments as what it grants, which \"{example}\" shows";
         /// The first delay is longer than the longest.
         ReconnectIntervals = "reconnect_intervals", "must be at least \"reconnectIntervalMs\"";
         /// A grant that is not a capability, and so would authorise nothing.

@@ -13,6 +13,7 @@ use url::Url;
 use super::credentials::looks_like_credential;
 use super::oauth::OAuthConfig;
 use super::problem::Warning;
+use crate::mcpl::McplPolicy;
 use crate::policy::Grant;
 
 /// Default of [`ServerConfig::reconnect_interval`].
@@ -40,6 +41,7 @@ pub struct ServerConfig {
     pub(super) reconnect_max_interval: Duration,
     pub(super) required: bool,
     pub(super) catalog: CatalogMode,
+    pub(super) mcpl: Option<McplPolicy>,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -135,6 +137,14 @@ impl ServerConfig {
     #[must_use]
     pub fn catalog(&self) -> CatalogMode {
         self.catalog
+    }
+
+    /// What a server of MCPL is allowed. `None`: the entry is none of MCPL (K8). `enabledCapabilities`,
+    /// `disabledCapabilities`, `enabledFeatureSets`, `disabledFeatureSets`, `mcplPolicy`, `channelSubscription`,
+    /// `autofetch`, `toolLifecycle`.
+    #[must_use]
+    pub fn mcpl(&self) -> Option<&McplPolicy> {
+        self.mcpl.as_ref()
     }
 
     /// What the checks of the entry warned of, without lines and columns.

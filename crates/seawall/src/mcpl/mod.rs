@@ -12,8 +12,11 @@
 //! Source: MCP Live 0.5.0-draft, `SPEC.md` and the RFCs beside it.
 
 pub mod capability;
+pub mod features;
 pub mod grant;
+pub mod manifest;
 pub mod policy;
+pub mod tags;
 
 pub use capability::{Advertisement, Capability, CapabilitySet};
 pub use grant::Grant;

@@ -217,7 +217,7 @@ fn mcpl_policy_needs_mcpl() {
     for asking in [
         r#""allowHostCommands": true"#,
         r#""enabledFeatureSets": ["x"]"#,
-        r#""enabledCapabilities": ["x"]"#,
+        r#""enabledCapabilities": ["tools"]"#,
         r#""channelSubscription": "auto""#,
         r#""mcplPolicy": "legacy""#,
         r#""autofetch": {}"#,

@@ -6,6 +6,7 @@ mod expansion;
 mod files;
 mod gateway;
 mod journal;
+mod mcpl;
 mod messages;
 mod properties;
 mod purity;

@@ -6,8 +6,17 @@
 #[cfg(test)]
 mod tests;
 
+use seawall_proto::Json;
+use seawall_proto::jsonrpc::ErrorObject;
+use serde_json::json;
+
 use super::capability::{Advertisement, Capability, CapabilitySet, Need};
 use super::policy::McplPolicy;
+
+/// The code of a message that needs what is not granted. It is also the answer until the policy exchange is done.
+///
+/// Source: MCP Live 0.5.0-draft, appendix A.
+pub const CAPABILITY_DENIED: i64 = -32002;
 
 /// The capabilities that are granted, and those advertised that are not.
 ///
@@ -66,6 +75,18 @@ impl Shortfall {
             Self::Capability(capability) => Some(capability),
             Self::HostAuthority => None,
         }
+    }
+
+    /// The answer to a request: -32002, with `data: {capability}` (§6.6).
+    #[must_use]
+    pub fn error(self) -> ErrorObject {
+        let capability = self.capability();
+        let data = capability.and_then(|denied| Json::of(&json!({ "capability": denied })).ok());
+        ErrorObject::new(
+            CAPABILITY_DENIED,
+            format!("Capability denied: {self}"),
+            data,
+        )
     }
 }
 

@@ -134,13 +134,20 @@ impl Default for ToolLifecycle {
     }
 }
 
+/// The classes of tools (RFC-008).
+pub const TOOL_CLASSES: [&str; 10] = [
+    "comms", "memory", "notes", "files", "shell", "web", "computer", "media", "body", "control",
+];
+/// What `"default"` stands for among [`Narrowing::classes`]: the classes whose tools do something in the world (RFC-007).
+pub const DEFAULT_TOOL_CLASSES: [&str; 6] = ["computer", "shell", "files", "web", "media", "body"];
+
 /// Which calls a permission is for: those that each list lets through. A list that is not there lets everything through.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Narrowing {
     /// Globs over the name that a model calls the tool by; `*` is any run of characters.
     pub tools: Option<Vec<String>>,
-    /// Classes of tools, by their words.
+    /// Classes of tools, of [`TOOL_CLASSES`].
     pub classes: Option<Vec<String>>,
     /// Globs over the conversation's id.
     pub conversations: Option<Vec<String>>,
