@@ -136,62 +136,64 @@ impl Said {
         }
         let mut policy = self.policy.clone();
         let [enabled, disabled, enabled_sets, disabled_sets] = &self.patterns;
-        let mut read = |texts: &Option<Vec<String>>, field| {
-            let texts = texts.as_ref()?;
-            Some(parse(texts, field, findings))
+        let mut settle = |key, texts: &Option<Vec<String>>, typed: &mut Vec<Pattern>| {
+            let numbered = match texts {
+                Some(texts) => parse(texts, key, findings),
+                None => typed.drain(..).enumerate().collect(),
+            };
+            for (at, pattern) in &numbered {
+                if let Some(kind) = mistake(key, pattern) {
+                    findings.problem(format!("{key}[{at}]"), kind);
+                }
+            }
+            *typed = numbered.into_iter().map(|(_, pattern)| pattern).collect();
         };
-        if let Some(patterns) = read(enabled, PATTERNS[0]) {
-            policy.enabled_capabilities = Some(patterns);
-        }
-        if let Some(patterns) = read(disabled, PATTERNS[1]) {
-            policy.disabled_capabilities = patterns;
-        }
-        if let Some(patterns) = read(enabled_sets, PATTERNS[2]) {
-            policy.enabled_feature_sets = Some(patterns);
-        }
-        if let Some(patterns) = read(disabled_sets, PATTERNS[3]) {
-            policy.disabled_feature_sets = patterns;
-        }
-        if findings.entry_is_sound() {
-            check_names(&policy, findings);
+        settle(PATTERNS[1], disabled, &mut policy.disabled_capabilities);
+        settle(
+            PATTERNS[3],
+            disabled_sets,
+            &mut policy.disabled_feature_sets,
+        );
+        for (key, texts, typed) in [
+            (PATTERNS[0], enabled, &mut policy.enabled_capabilities),
+            (PATTERNS[2], enabled_sets, &mut policy.enabled_feature_sets),
+        ] {
+            if texts.is_some() || typed.is_some() {
+                settle(key, texts, typed.get_or_insert_default());
+            }
         }
         Some(policy)
     }
 }
 
-/// The patterns; of those that are none, a problem with the index.
-fn parse(texts: &[String], field: &str, findings: &mut Findings) -> Vec<Pattern> {
+/// The patterns with their places; of a text that is none, a problem.
+fn parse(texts: &[String], key: &str, findings: &mut Findings) -> Vec<(usize, Pattern)> {
     let mut patterns = Vec::new();
     for (at, text) in texts.iter().enumerate() {
         match text.parse() {
-            Ok(pattern) => patterns.push(pattern),
+            Ok(pattern) => patterns.push((at, pattern)),
             Err(fault) => {
-                findings.problem(format!("{field}[{at}]"), ProblemKind::McplPattern { fault });
+                findings.problem(format!("{key}[{at}]"), ProblemKind::McplPattern { fault });
             }
         }
     }
     patterns
 }
 
-/// Each pattern over capabilities has to match one: what matches none is a mistake, and would grant or deny nothing.
-fn check_names(policy: &McplPolicy, findings: &mut Findings) {
+/// What is wrong with a pattern that is to match capabilities and matches none: it would grant or deny nothing.
+fn mistake(key: &str, pattern: &Pattern) -> Option<ProblemKind> {
     let paths: Vec<&'static str> = Capability::ALL.iter().map(|each| each.as_str()).collect();
-    let unknown = |pattern: &Pattern| ProblemKind::McplCapability {
-        nearest: keys::nearest_of(&paths, pattern.as_str()),
-    };
-    for (at, pattern) in policy.enabled_capabilities.iter().flatten().enumerate() {
-        let above = paths.iter().find(|path| pattern.denies(path));
-        let kind = match above {
-            _ if paths.iter().any(|path| pattern.allows(path)) => continue,
-            Some(example) => ProblemKind::McplSegments { example },
-            None => unknown(pattern),
-        };
-        findings.problem(format!("{}[{at}]", PATTERNS[0]), kind);
-    }
-    for (at, pattern) in policy.disabled_capabilities.iter().enumerate() {
-        if !paths.iter().any(|path| pattern.denies(path)) {
-            findings.problem(format!("{}[{at}]", PATTERNS[1]), unknown(pattern));
+    let beneath = paths.iter().copied().find(|path| pattern.denies(path));
+    let grants = paths.iter().any(|path| pattern.allows(path));
+    match (key, beneath) {
+        ("disabledCapabilities", Some(_)) => None,
+        ("enabledCapabilities", _) if grants => None,
+        ("enabledCapabilities", Some(example)) => Some(ProblemKind::McplSegments { example }),
+        ("enabledCapabilities" | "disabledCapabilities", None) => {
+            let nearest = keys::nearest_of(&paths, pattern.as_str());
+            Some(ProblemKind::McplCapability { nearest })
         }
+        _ => None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn text(json: &Json) -> String {
 }
 
 /// Writes a string in canonical form.
-pub(super) fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut String, text: &str) {
     let units: Vec<u16> = text.encode_utf16().collect();
     string::push(out, &units);
 }
