@@ -300,12 +300,11 @@ fn members(
         value,
         findings,
     } = reader;
-    let object = Reader {
-        field,
-        value,
-        findings: &mut *findings,
-    }
-    .object()?;
+    let Some(object) = value.as_object() else {
+        let expected = Expected::Object;
+        findings.problem(field.to_owned(), ProblemKind::Expected { expected });
+        return None;
+    };
     for prop in &object.properties {
         let key = prop.name.as_str();
         let path = format!("{field}.{}", sayable(key));

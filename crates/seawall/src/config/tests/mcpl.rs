@@ -224,8 +224,10 @@ fn a_wrong_shape_permits_nothing() {
 /// K8: a program's policy goes through the same checks.
 #[test]
 fn a_builders_policy_is_checked_too() {
-    let mut asking = McplPolicy::default();
-    asking.enabled_capabilities = Some(vec![Capability::PushEvents.as_str().parse().unwrap()]);
+    let mut asking = McplPolicy {
+        enabled_capabilities: Some(vec![Capability::PushEvents.as_str().parse().unwrap()]),
+        ..McplPolicy::default()
+    };
     let build = |url: &str, policy: &McplPolicy| {
         ServerConfig::url("a", url)
             .mcpl(policy.clone())

@@ -82,8 +82,10 @@ pub fn host_advertisement(offered: &CapabilitySet) -> Value {
     for capability in said {
         place(&mut root, capability.as_str());
     }
-    if let Some(node @ Value::Bool(_)) = root.get_mut(Capability::InferenceRequest.as_str()) {
-        *node = serde_json::json!({ "streaming": false });
+    let inference = Capability::InferenceRequest;
+    if offered.contains(inference) && !offered.contains(Capability::InferenceRequestStreaming) {
+        let alone = serde_json::json!({ "streaming": false });
+        root.insert(inference.as_str().to_owned(), alone);
     }
     Value::Object(root)
 }

@@ -1,5 +1,6 @@
 //! What a server declares under `featureSets`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -196,7 +197,7 @@ impl Uses {
                 _ => {
                     is_valid = false;
                     let short = text.filter(|text| text.len() <= MAX_NAME_BYTES);
-                    unrecognized.extend(short.map(|text| text.into_owned()));
+                    unrecognized.extend(short.map(Cow::into_owned));
                 }
             }
         }

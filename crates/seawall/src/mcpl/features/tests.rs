@@ -20,10 +20,11 @@ fn grant(manifest: &str) -> Grant {
 
 fn policy(enabled: Option<&[&str]>, disabled: &[&str]) -> McplPolicy {
     let patterns = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-    let mut policy = McplPolicy::default();
-    policy.enabled_feature_sets = enabled.map(patterns);
-    policy.disabled_feature_sets = patterns(disabled);
-    policy
+    McplPolicy {
+        enabled_feature_sets: enabled.map(patterns),
+        disabled_feature_sets: patterns(disabled),
+        ..McplPolicy::default()
+    }
 }
 
 const THREE: &str = r#"{

@@ -11,10 +11,11 @@ const EVERYTHING: &str = r#"{"pushEvents":true,"modelInfo":true,"inferenceReques
 
 fn policy(enabled: Option<&[&str]>, disabled: &[&str]) -> McplPolicy {
     let patterns = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-    let mut policy = McplPolicy::default();
-    policy.enabled_capabilities = enabled.map(patterns);
-    policy.disabled_capabilities = patterns(disabled);
-    policy
+    McplPolicy {
+        enabled_capabilities: enabled.map(patterns),
+        disabled_capabilities: patterns(disabled),
+        ..McplPolicy::default()
+    }
 }
 
 fn grant(manifest: &str, policy: &McplPolicy) -> Grant {

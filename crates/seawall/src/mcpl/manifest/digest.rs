@@ -222,9 +222,10 @@ fn normal(value: &Json, place: Place) -> Result<Json, DigestError> {
 fn normal_object(object: &Json, place: Place) -> Result<Json, DigestError> {
     let mut checked = Ok(());
     let normalised = object.with_values(|key, value| {
-        let keys = match place.has_identifiers_for_keys() {
-            true => check_identifier(key),
-            false => Ok(()),
+        let keys = if place.has_identifiers_for_keys() {
+            check_identifier(key)
+        } else {
+            Ok(())
         };
         match keys.and_then(|()| normal(value, place.member(key))) {
             Ok(normal) if normal == *value => None,

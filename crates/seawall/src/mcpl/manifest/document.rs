@@ -109,20 +109,18 @@ impl Manifest {
                 let mut parts: Vec<String> = members
                     .iter()
                     .filter(|(key, _)| is_one(key))
-                    .map(|(key, value)| format!("{key}:{}", canonical::text(value)))
+                    .map(|(key, value)| format!("{key:?}:{}", canonical::text(value)))
                     .collect();
                 parts.sort();
                 parts
             }
-            Domain::FeatureSets => sets()
-                .map(|(_, sets)| canonical::text(&without_ontologies(sets)))
-                .collect(),
+            Domain::FeatureSets => sets().flat_map(|(_, sets)| apart(sets)).collect(),
             // What carries ontologies is a part of what they are.
             Domain::TagOntology => sets()
                 .flat_map(|(_, sets)| {
                     let ontologies = sets.members().into_iter().filter_map(|(name, set)| {
                         let ontology = set.member("tagOntology")?;
-                        Some(format!("{name}:{}", canonical::text(&ontology)))
+                        Some(format!("{name:?}:{}", canonical::text(&ontology)))
                     });
                     let mut ontologies: Vec<String> = ontologies.collect();
                     ontologies.sort();
@@ -133,11 +131,25 @@ impl Manifest {
     }
 }
 
-/// The feature sets, with `null` for each ontology.
-fn without_ontologies(sets: &Json) -> Json {
-    let null = Json::check("null").ok();
-    sets.with_values(|_, set| {
-        let other = set.with_values(|key, _| null.clone().filter(|_| key == "tagOntology"));
-        (other != *set).then_some(other)
-    })
+/// The canonical texts of feature sets, their ontologies left out.
+fn apart(sets: &Json) -> Vec<String> {
+    if sets.kind() != Kind::Object {
+        return vec![canonical::text(sets)];
+    }
+    let mut parts = vec![String::new()];
+    for (name, set) in sets.members() {
+        if set.kind() != Kind::Object {
+            parts.push(format!("{name:?}:{}", canonical::text(&set)));
+            continue;
+        }
+        parts.push(format!("{name:?}"));
+        let members = set.members().into_iter();
+        let kept = members.filter(|(key, _)| key != "tagOntology");
+        parts.extend(kept.map(|(key, value)| {
+            let value = canonical::text(&value);
+            format!("{name:?}:{key:?}:{value}")
+        }));
+    }
+    parts.sort();
+    parts
 }

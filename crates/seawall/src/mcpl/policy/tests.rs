@@ -85,8 +85,10 @@ proptest! {
 /// MCPL §13.4: a wildcard names nothing in full; `toolLifecycle` names what it permits.
 #[test]
 fn only_the_whole_path_names() {
-    let mut policy = McplPolicy::default();
-    policy.enabled_capabilities = Some(vec![pattern("*.*.*.*"), pattern("toolLifecycle.observe")]);
+    let mut policy = McplPolicy {
+        enabled_capabilities: Some(vec![pattern("*.*.*.*"), pattern("toolLifecycle.observe")]),
+        ..McplPolicy::default()
+    };
     assert!(!policy.names(Capability::InjectSystem));
     assert!(!policy.names(Capability::ToolLifecycleObserve));
     policy.tool_lifecycle.observe = Some(Narrowing::default());

@@ -145,6 +145,11 @@ fn changes_are_told_by_domain() {
         ),
         (set(""), set(r#""uses":["tools"]"#), &[FeatureSets]),
         (
+            set(r#""uses":["tools"]"#),
+            with_ontology("{}"),
+            &[TagOntology],
+        ),
+        (
             with_ontology("{}"),
             with_ontology(r#"{"open":true}"#),
             &[TagOntology],
