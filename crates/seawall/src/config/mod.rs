@@ -30,6 +30,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use crate::mcpl::McplPolicy;
 pub use builder::ServerConfigBuilder;
 pub use check::{Checked, Source, check};
 pub use credentials::{is_credential_name, looks_like_credential};
@@ -44,5 +45,4 @@ pub use server::{
     CatalogMode, DEFAULT_RECONNECT_INTERVAL, DEFAULT_RECONNECT_MAX_INTERVAL, Endpoint,
     NetworkConfig, Protocol, Reconnect, Secret, ServerConfig, StdioConfig,
 };
-pub use crate::mcpl::McplPolicy;
 pub use surroundings::{Input, Nothing, Process, Surroundings};

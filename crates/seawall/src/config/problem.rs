@@ -429,7 +429,7 @@ findings! {
             nearest: &'static str } = "mcpl_capability", "no capability of MCPL; did you mean \"{nearest}\"?";
         /// A pattern that stands above capabilities, and so grants none of them.
         McplSegments { /// One of them.
-            example: &'static str } = "mcpl_segments", "grants nothing: a pattern has as many segments as what it grants, which \"{example}\" shows";
+            example: &'static str } = "mcpl_segments", "grants nothing: a pattern has as many segments as what it grants, as in \"{example}\"";
         /// The first delay is longer than the longest.
         ReconnectIntervals = "reconnect_intervals", "must be at least \"reconnectIntervalMs\"";
         /// A grant that is not a capability, and so would authorise nothing.

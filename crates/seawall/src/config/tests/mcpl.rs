@@ -147,7 +147,7 @@ fn a_pattern_that_matches_nothing_is_refused() {
         r#"no capability of MCPL; did you mean "channels.publish"?"#
     );
     let checked = check_text(&mcpl(r#""enabledCapabilities": ["channels"]"#));
-    insta::assert_snapshot!(checked.problems[0].kind().to_string(), @"");
+    insta::assert_snapshot!(checked.problems[0].kind().to_string(), @r#"grants nothing: a pattern has as many segments as what it grants, as in "channels.register""#);
     assert_eq!(
         warnings(&mcpl(
             r#""disabledCapabilities": ["*", "channels", "contextHooks.*"]"#

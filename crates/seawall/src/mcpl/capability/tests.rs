@@ -106,7 +106,7 @@ fn what_is_unknown_or_said_twice_mints_nothing() {
 #[test]
 fn tools_come_from_the_outer_capabilities() {
     assert!(advertised(r#"{"tools":true}"#).is_empty());
-    let of = |text| Advertisement::of_server(&json(text)).unwrap();
+    let of = |text: &str| Advertisement::of_server(&json(text)).unwrap();
     let mcpl = r#""experimental":{"mcpl":{"version":"0.5","tools":true}}"#;
     assert!(!of(&format!("{{{mcpl}}}")).has(Capability::Tools));
     assert!(of(&format!(r#"{{"tools":{{}},{mcpl}}}"#)).has(Capability::Tools));

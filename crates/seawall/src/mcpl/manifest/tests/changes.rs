@@ -130,7 +130,7 @@ fn a_receipt_is_in_the_hosts_words() {
         &mut Accepted::new(),
         &[],
     );
-    insta::assert_snapshot!(serde_json::to_string(&receipt).unwrap(), @"");
+    insta::assert_snapshot!(serde_json::to_string(&receipt).unwrap(), @r#"{"revision":"sha256:35RG_jMVaAICkgRhrnFZj6mKaO3JCTjzT9VXI65bs3s","domains":["capabilities"],"impacts":[{"impact":"capability-revoked","subject":"pushEvents","disposition":"applied"}]}"#);
     let surface = Receipt::of_surface(Surface::Tools);
     insta::assert_snapshot!(serde_json::to_string(&surface).unwrap(), @r#"{"revision":null,"domains":[],"impacts":[{"impact":"surface-changed","subject":"tools","disposition":"applied"}]}"#);
 }
