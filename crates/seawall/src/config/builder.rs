@@ -24,7 +24,7 @@ impl ServerConfig {
         })
     }
 
-    /// Begins an entry for a server at an `http`, `https`, `ws` or `wss` URL.
+    /// Begins an entry for a server at an `http`, `https`, `ws`, `wss` or `mcpl` URL.
     pub fn url(server: impl Into<String>, url: impl Into<String>) -> ServerConfigBuilder {
         ServerConfigBuilder(Draft {
             server: server.into(),

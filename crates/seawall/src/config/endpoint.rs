@@ -13,6 +13,7 @@ use super::names::{is_framing_header, is_header_name, is_header_value, is_variab
 use super::problem::{Expected, ProblemKind, WarningKind};
 use super::server::{Endpoint, NetworkConfig, Protocol, Secret, StdioConfig};
 use super::surroundings::Surroundings;
+use crate::mcpl::locator::Locator;
 
 impl Draft {
     /// Which of the two the entry is (K6): its transport as far as it can be told, and its endpoint if there is one.
@@ -162,7 +163,7 @@ impl Draft {
         let bearer_token = self.bearer_token(surroundings, findings);
         self.check_headers(findings);
         let url = self.checked_url(said, findings);
-        let transport = url.as_ref().map(|(_, implied)| *implied).or(said);
+        let transport = url.as_ref().map(|(_, implied, _)| *implied).or(said);
         let has_bearer = self.bearer_token_env.is_some();
         let oauth = match transport {
             Some(Transport::WebSocket) => self.oauth.without_effect(findings),
@@ -170,9 +171,10 @@ impl Draft {
                 .oauth
                 .settle(has_bearer, &self.headers, surroundings, findings),
         };
-        let endpoint = url.map(|(url, implied)| {
+        let endpoint = url.map(|(url, implied, locator)| {
             let network = NetworkConfig {
                 url,
+                locator,
                 headers: self.headers.clone(),
                 bearer_token_env: self.bearer_token_env.clone(),
                 bearer_token,
@@ -186,17 +188,31 @@ impl Draft {
         (transport, endpoint)
     }
 
-    /// The URL and the transport that its scheme implies.
+    /// The URL to dial, the transport that its scheme implies, and the `mcpl` address that it is the URL of.
     fn checked_url(
         &self,
         said: Option<Transport>,
         findings: &mut Findings,
-    ) -> Option<(Url, Transport)> {
-        let Ok(url) = Url::parse(self.url.as_deref()?) else {
+    ) -> Option<(Url, Transport, Option<Locator>)> {
+        let text = self.url.as_deref()?;
+        let locator = Locator::is_one(text).then(|| text.parse::<Locator>());
+        let locator = match locator.transpose() {
+            Ok(locator) => locator,
+            Err(why) => {
+                findings.problem("url".to_owned(), ProblemKind::Locator { why });
+                return None;
+            }
+        };
+        let url = match &locator {
+            Some(locator) => Ok(locator.transport().clone()),
+            None => Url::parse(text),
+        };
+        let Ok(url) = url else {
             findings.problem("url".to_owned(), ProblemKind::Url);
             return None;
         };
         let (scheme, implied) = match url.scheme() {
+            _ if locator.is_some() => ("mcpl", Transport::WebSocket),
             "http" => ("http", Transport::Http),
             "https" => ("https", Transport::Http),
             "ws" => ("ws", Transport::WebSocket),
@@ -216,7 +232,7 @@ impl Draft {
             findings.problem("url".to_owned(), ProblemKind::UserInfo);
         }
         self.warn_of_cleartext(&url, findings);
-        Some((url, implied))
+        Some((url, implied, locator))
     }
 
     /// The token that `bearerTokenEnv` names (K5).

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::gateway::GatewayFault;
 use crate::mcpl::policy::InvalidPattern;
+use crate::mcpl::locator::InvalidLocator;
 
 /// A reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -400,7 +401,10 @@ findings! {
         /// The text is not an absolute URL.
         Url = "url", "not an absolute URL";
         /// The scheme is none that Seawall dials.
-        Scheme = "scheme", "the scheme must be http, https, ws or wss";
+        Scheme = "scheme", "the scheme must be http, https, ws, wss or mcpl";
+        /// The text is not an address of the scheme `mcpl`.
+        Locator { /// Why not.
+            why: InvalidLocator } = "locator", "an mcpl address is refused: {why}";
         /// The URL of an HTTP server holds a user or password.
         UserInfo = "user_info", "user information in the URL is refused; name the variable that holds a token with \"bearerTokenEnv\"";
         /// A token written out, or a credential where none can be used.

@@ -14,6 +14,7 @@ use super::credentials::looks_like_credential;
 use super::oauth::OAuthConfig;
 use super::problem::Warning;
 use crate::mcpl::McplPolicy;
+use crate::mcpl::locator::Locator;
 use crate::policy::Grant;
 
 /// Default of [`ServerConfig::reconnect_interval`].
@@ -212,8 +213,10 @@ impl fmt::Debug for StdioConfig {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkConfig {
-    /// An absolute URL: `http`, `https`, `ws` or `wss`.
+    /// An absolute URL: `http`, `https`, `ws` or `wss`. What is dialed.
     pub url: Url,
+    /// The address as it was written, where it is an `mcpl` one; `url` is what it resolves to.
+    pub locator: Option<Locator>,
     /// Headers of each request, expanded.
     pub headers: BTreeMap<String, String>,
     /// The variable that holds the bearer token, to resolve it again when the server refuses it.

@@ -71,6 +71,27 @@ fn network_url_is_checked() {
     );
 }
 
+/// K5, K6 and MCPL RFC-004: an `mcpl` address is dialed as `wss`, never in clear, and stays known as it was written; one that
+/// would become another place on the way is refused, and not said back.
+#[test]
+fn an_mcpl_address_is_dialed_over_tls() {
+    let config = server(&at_url("mcpl://Example.COM:443/x?b=2&a=1", ""));
+    let network = network(&config);
+    assert!(matches!(config.endpoint(), Endpoint::WebSocket(_)));
+    assert_eq!(config.protocol(), Protocol::Mcpl);
+    assert_eq!(network.url.as_str(), "wss://example.com/x?b=2&a=1");
+    let locator = network.locator.as_ref().map(|locator| locator.configured());
+    assert_eq!(locator, Some("mcpl://Example.COM:443/x?b=2&a=1"));
+    for bad in ["mcpl:///x", "mcpl://u:p4ssw0rd@h/x", "mcpl://h/x#f", "mcpl://h/a/../b", "mcpl://h:99999/x"] {
+        let text = at_url(bad, "");
+        assert_problem(&text, "url", "locator");
+        let message = check_text(&text).problems[0].to_string();
+        assert!(!message.contains("p4ssw0rd"), "{message}");
+    }
+    let disagrees = at_url("mcpl://h/x", r#", "transport": "http""#);
+    assert_problem(&disagrees, "transport", "transport_disagrees");
+}
+
 /// K5: `bearerTokenEnv` names a variable that is set and not empty.
 #[test]
 fn bearer_variable_must_be_set() {
