@@ -136,7 +136,7 @@ const LIBRARY: Layers = Layers {
         ),
         ("events", &["redact"]),
         ("flows", &["policy"]),
-        ("mcpl", &["flows"]),
+        ("mcpl", &["flows", "visible", "web"]),
         ("policy", &[]),
         ("readers", &["visible"]),
         ("redact", &["config"]),

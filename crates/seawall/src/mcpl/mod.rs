@@ -6,18 +6,30 @@
 //! is what is in both, and each message is held to it when it is received. Feature sets ([`features`]), the manifest
 //! ([`manifest`]) and tags ([`tags`]) say more about a server, and authorise nothing.
 //!
-//! **Invariant:** everything here is pure: nothing reads a clock, waits, or starts anything.
+//! What it sends is checked where it is read: [`content`] and the references in it, [`push`] events, [`channels`] and their
+//! messages, what it wants to be told of tool calls ([`lifecycle`]). [`fetch`] gets what a reference leads to, and a
+//! [`locator`] is an address that names a server.
+//!
+//! **Invariant:** but for [`fetch`], everything here is pure: nothing reads a clock, waits, or starts anything.
 //! **Invariant:** no message of MCP Live reaches, or is taken from, a server that did not advertise it.
 //!
 //! Source: MCP Live 0.5.0-draft, `SPEC.md` and the RFCs beside it.
 
 pub mod capability;
+pub mod channels;
+pub mod content;
 pub mod features;
+pub mod fetch;
 pub mod grant;
+pub mod lifecycle;
+pub mod locator;
 pub mod manifest;
 pub mod policy;
+pub mod push;
 pub mod tags;
+mod wire;
 
 pub use capability::{Advertisement, Capability, CapabilitySet};
 pub use grant::Grant;
 pub use policy::McplPolicy;
+pub use wire::{Fault, Invalid, MAX_DATE_CHARS, MAX_KEPT_BYTES, MAX_NAME_BYTES};

@@ -67,7 +67,7 @@ impl PushEvent {
         Ok(event)
     }
 
-    /// The feature set that it says it belongs to; at most [`MAX_NAME_BYTES`](super::wire::MAX_NAME_BYTES) bytes.
+    /// The feature set that it says it belongs to; at most [`MAX_NAME_BYTES`](super::MAX_NAME_BYTES) bytes.
     #[must_use]
     pub fn feature_set(&self) -> &str {
         &self.feature_set
