@@ -10,8 +10,8 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::gateway::GatewayFault;
-use crate::mcpl::policy::InvalidPattern;
 use crate::mcpl::locator::InvalidLocator;
+use crate::mcpl::policy::InvalidPattern;
 
 /// A reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

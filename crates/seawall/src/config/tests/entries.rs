@@ -82,7 +82,13 @@ fn an_mcpl_address_is_dialed_over_tls() {
     assert_eq!(network.url.as_str(), "wss://example.com/x?b=2&a=1");
     let locator = network.locator.as_ref().map(|locator| locator.configured());
     assert_eq!(locator, Some("mcpl://Example.COM:443/x?b=2&a=1"));
-    for bad in ["mcpl:///x", "mcpl://u:p4ssw0rd@h/x", "mcpl://h/x#f", "mcpl://h/a/../b", "mcpl://h:99999/x"] {
+    for bad in [
+        "mcpl:///x",
+        "mcpl://u:p4ssw0rd@h/x",
+        "mcpl://h/x#f",
+        "mcpl://h/a/../b",
+        "mcpl://h:99999/x",
+    ] {
         let text = at_url(bad, "");
         assert_problem(&text, "url", "locator");
         let message = check_text(&text).problems[0].to_string();

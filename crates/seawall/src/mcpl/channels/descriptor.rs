@@ -61,7 +61,14 @@ impl Descriptor {
     /// # Errors
     /// [`Reason::Invalid`].
     pub fn of(json: &Json) -> Result<Self, Reason> {
-        let names = ["id", "type", "label", "direction", "initiallyOpen", "capabilities"];
+        let names = [
+            "id",
+            "type",
+            "label",
+            "direction",
+            "initiallyOpen",
+            "capabilities",
+        ];
         let read = || -> Result<Self, wire::Invalid> {
             let [id, kind, label, direction, open, capabilities] =
                 wire::members(json, "descriptor", names)?;

@@ -7,9 +7,9 @@ use std::fmt;
 use seawall_proto::Json;
 use serde_json::{Value, json};
 
+use super::Reason;
 use super::descriptor::Target;
 use super::registry::Registry;
-use super::Reason;
 use crate::mcpl::content::Content;
 use crate::mcpl::push::{self, Lane};
 use crate::mcpl::tags::Tags;
@@ -135,11 +135,27 @@ impl Incoming {
 
     fn read(json: &Json) -> Result<(Self, Option<Json>), Invalid> {
         let names = [
-            "channelId", "messageId", "eventId", "threadId", "author", "timestamp", "content",
-            "metadata", "tags", "coalesce",
+            "channelId",
+            "messageId",
+            "eventId",
+            "threadId",
+            "author",
+            "timestamp",
+            "content",
+            "metadata",
+            "tags",
+            "coalesce",
         ];
         let [
-            channel_id, message_id, event_id, thread_id, author, timestamp, content, metadata, tags,
+            channel_id,
+            message_id,
+            event_id,
+            thread_id,
+            author,
+            timestamp,
+            content,
+            metadata,
+            tags,
             coalesce,
         ] = wire::members(json, "message", names)?;
         let author = wire::required("author", author)?;

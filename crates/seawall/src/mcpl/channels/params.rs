@@ -52,7 +52,8 @@ pub fn close(channel_id: &str) -> Json {
 /// `channels/acknowledge`.
 #[must_use]
 pub fn acknowledge(channel_id: &str, message_id: &str, intent: Intent<'_>) -> Json {
-    let mut params = json!({ "channelId": channel_id, "messageId": message_id, "intent": intent.word });
+    let mut params =
+        json!({ "channelId": channel_id, "messageId": message_id, "intent": intent.word });
     if let (Some(value), Some(members)) = (intent.value, params.as_object_mut()) {
         members.insert("value".to_owned(), value.into());
     }

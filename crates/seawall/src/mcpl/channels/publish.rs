@@ -95,7 +95,9 @@ impl Publication {
             (Place::Thread(id), _) if id.is_empty() || id.len() > wire::MAX_NAME_BYTES => {
                 return Err(PublishError::Thread);
             }
-            (Place::Anywhere, _) | (Place::Root, Some(_)) | (Place::Thread(_), Some(Target::Exact)) => {}
+            (Place::Anywhere, _)
+            | (Place::Root, Some(_))
+            | (Place::Thread(_), Some(Target::Exact)) => {}
             (Place::Thread(_), Some(Target::Root)) => return Err(PublishError::NoThreads),
             (Place::Root | Place::Thread(_), None) => return Err(PublishError::NoTarget),
         }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use seawall_proto::Json;
 use serde_json::{Value, json};
 
-use super::descriptor::Descriptor;
 use super::Reason;
+use super::descriptor::Descriptor;
 use crate::mcpl::wire::{self, Invalid};
 
 /// So many channels may one connection have.
@@ -171,7 +171,10 @@ impl Registry {
     /// The answer to the server's own `channels/list`: its channels as it described them.
     #[must_use]
     pub fn list(&self) -> Json {
-        let channels: Vec<&Json> = self.iter().map(|channel| channel.descriptor.json()).collect();
+        let channels: Vec<&Json> = self
+            .iter()
+            .map(|channel| channel.descriptor.json())
+            .collect();
         #[derive(serde::Serialize)]
         struct List<'a> {
             channels: Vec<&'a Json>,
@@ -229,7 +232,8 @@ impl Registry {
             descriptor,
             state: ChannelState::default(),
         };
-        self.channels.insert(channel.descriptor.id().to_owned(), channel);
+        self.channels
+            .insert(channel.descriptor.id().to_owned(), channel);
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mcpl::wire::{Fault, Seen};
+use crate::mcpl::wire::{Fault, Invalid, Seen};
 use seawall_proto::Json;
 
 fn json(text: &str) -> Json {
@@ -15,7 +15,10 @@ fn registry(descriptors: &[String]) -> Registry {
     let mut registry = Registry::new();
     let params = json(&format!(r#"{{"channels":[{}]}}"#, descriptors.join(",")));
     let taken = registry.register(&params, |_| true).expect("channels");
-    assert!(taken.iter().all(|verdict| verdict.outcome.is_ok()), "{taken:?}");
+    assert!(
+        taken.iter().all(|verdict| verdict.outcome.is_ok()),
+        "{taken:?}"
+    );
     registry
 }
 
@@ -50,18 +53,42 @@ fn received(registry: &Registry, seen: &mut Seen, messages: &[String]) -> Vec<Op
 /// SPEC, section 14.2: the members of a descriptor; RFC-011, vector 1: what it declares grants nothing and stays readable.
 #[test]
 fn a_descriptor_is_read() {
-    let text = descriptor("discord:#general", &format!(r#","initiallyOpen":true,"address":{{"guild":"acme"}}{}"#, declares("exact")));
-    let descriptor = Descriptor::of(&json(&text)).expect("a descriptor");
-    assert_eq!(
-        (descriptor.id(), descriptor.kind(), descriptor.label(), descriptor.direction()),
-        ("discord:#general", "chat", "A room", Direction::Bidirectional)
+    let text = descriptor(
+        "discord:#general",
+        &format!(
+            r#","initiallyOpen":true,"address":{{"guild":"acme"}}{}"#,
+            declares("exact")
+        ),
     );
-    assert!(descriptor.is_initially_open());
-    assert_eq!(descriptor.capabilities().target, Some(Target::Exact));
-    assert_eq!(descriptor.json().as_str(), text);
-    for undeclared in ["", r#","capabilities":null"#, &declares("nearly"), r#","capabilities":{"publish":{"target":true}}"#] {
-        let descriptor = Descriptor::of(&json(&super::tests::descriptor("a", undeclared)));
-        assert_eq!(descriptor.expect("a descriptor").capabilities().target, None);
+    let described = Descriptor::of(&json(&text)).expect("a descriptor");
+    assert_eq!(
+        (
+            described.id(),
+            described.kind(),
+            described.label(),
+            described.direction()
+        ),
+        (
+            "discord:#general",
+            "chat",
+            "A room",
+            Direction::Bidirectional
+        )
+    );
+    assert!(described.is_initially_open());
+    assert_eq!(described.capabilities().target, Some(Target::Exact));
+    assert_eq!(described.json().as_str(), text);
+    for undeclared in [
+        "",
+        r#","capabilities":null"#,
+        &declares("nearly"),
+        r#","capabilities":{"publish":{"target":true}}"#,
+    ] {
+        let described = Descriptor::of(&json(&descriptor("a", undeclared)));
+        assert_eq!(
+            described.expect("a descriptor").capabilities().target,
+            None
+        );
     }
 }
 
@@ -122,9 +149,15 @@ fn a_change_is_taken_item_by_item() {
         ]
     );
     let channel = registry.get("a").expect("a channel");
-    assert_eq!((channel.descriptor().label(), channel.state()), ("Renamed", ChannelState::Open));
+    assert_eq!(
+        (channel.descriptor().label(), channel.state()),
+        ("Renamed", ChannelState::Open)
+    );
     registry.closed("a");
-    assert_eq!(registry.get("a").map(Channel::state), Some(ChannelState::Closed));
+    assert_eq!(
+        registry.get("a").map(Channel::state),
+        Some(ChannelState::Closed)
+    );
     assert!(registry.get("b").is_none());
 }
 
@@ -132,11 +165,26 @@ fn a_change_is_taken_item_by_item() {
 #[test]
 fn a_malformed_request_changes_nothing() {
     let mut registry = registry(&[descriptor("a", "")]);
-    for params in ["[]", "{}", r#"{"channels":{}}"#, r#"{"channels":[],"channels":[]}"#] {
-        assert!(registry.register(&json(params), |_| true).is_err(), "{params}");
+    for params in [
+        "[]",
+        "{}",
+        r#"{"channels":{}}"#,
+        r#"{"channels":[],"channels":[]}"#,
+    ] {
+        assert!(
+            registry.register(&json(params), |_| true).is_err(),
+            "{params}"
+        );
     }
-    for params in [r#"{"removed":"a"}"#, r#"{"removed":["a"],"added":{}}"#, r#"{"removed":["a",1]}"#] {
-        assert!(registry.changed(&json(params), |_| true).is_err(), "{params}");
+    for params in [
+        r#"{"removed":"a"}"#,
+        r#"{"removed":["a"],"added":{}}"#,
+        r#"{"removed":["a",1]}"#,
+    ] {
+        assert!(
+            registry.changed(&json(params), |_| true).is_err(),
+            "{params}"
+        );
     }
     assert!(registry.get("a").is_some());
 }
@@ -144,7 +192,9 @@ fn a_malformed_request_changes_nothing() {
 /// MCPL.md 1.6: a connection has so many channels and no more, and a descriptor so many bytes.
 #[test]
 fn channels_and_descriptors_are_bounded() {
-    let many: Vec<String> = (0..MAX_CHANNELS).map(|n| descriptor(&n.to_string(), "")).collect();
+    let many: Vec<String> = (0..MAX_CHANNELS)
+        .map(|n| descriptor(&n.to_string(), ""))
+        .collect();
     let mut registry = registry(&many);
     let mut submit = |text: &str| {
         let params = json(&format!(r#"{{"channels":[{text}]}}"#));
@@ -154,9 +204,17 @@ fn channels_and_descriptors_are_bounded() {
     assert_eq!(submit(&descriptor("more", "")), Some(Reason::TooMany));
     assert_eq!(submit(&descriptor("7", "")), None);
     let plain = descriptor("7", r#","metadata":{"pad":""}"#).len();
-    let padded = |bytes: usize| descriptor("7", &format!(r#","metadata":{{"pad":"{}"}}"#, "x".repeat(bytes - plain)));
+    let padded = |bytes: usize| {
+        descriptor(
+            "7",
+            &format!(r#","metadata":{{"pad":"{}"}}"#, "x".repeat(bytes - plain)),
+        )
+    };
     assert_eq!(submit(&padded(MAX_DESCRIPTOR_BYTES)), None);
-    assert_eq!(submit(&padded(MAX_DESCRIPTOR_BYTES + 1)), Some(Reason::Invalid));
+    assert_eq!(
+        submit(&padded(MAX_DESCRIPTOR_BYTES + 1)),
+        Some(Reason::Invalid)
+    );
 }
 
 /// SPEC, section 14.3: an answer to an opening that names another channel opens nothing.
@@ -164,14 +222,20 @@ fn channels_and_descriptors_are_bounded() {
 fn only_the_channel_that_was_asked_for_is_opened() {
     let mut registry = registry(&[descriptor("a", ""), descriptor("b", "")]);
     let other = json(&format!(r#"{{"channel":{}}}"#, descriptor("b", "")));
-    let refused = |registry: &mut Registry, result: &Json| {
-        registry.opened(Some("a"), result, |_| true).err()
-    };
+    let refused =
+        |registry: &mut Registry, result: &Json| registry.opened(Some("a"), result, |_| true).err();
     assert_eq!(refused(&mut registry, &other), Some(Reason::UnknownChannel));
     assert_eq!(refused(&mut registry, &json("{}")), Some(Reason::Invalid));
-    assert!(registry.iter().all(|channel| channel.state() == ChannelState::Closed));
+    assert!(
+        registry
+            .iter()
+            .all(|channel| channel.state() == ChannelState::Closed)
+    );
     let new = json(&format!(r#"{{"channel":{}}}"#, descriptor("c", "")));
-    assert_eq!(registry.opened(None, &new, |_| false).err(), Some(Reason::Denied));
+    assert_eq!(
+        registry.opened(None, &new, |_| false).err(),
+        Some(Reason::Denied)
+    );
     assert!(registry.opened(None, &new, |_| true).is_ok());
     assert_eq!(registry.len(), 3);
 }
@@ -193,7 +257,9 @@ fn a_message_of_an_unregistered_channel_is_refused() {
         received(&registry, &mut seen, &batch),
         [None, Some(Reason::UnknownChannel), Some(Reason::Outbound)]
     );
-    registry.changed(&json(r#"{"removed":["room"]}"#), |_| true).expect("changed");
+    registry
+        .changed(&json(r#"{"removed":["room"]}"#), |_| true)
+        .expect("changed");
     let after = received(&registry, &mut seen, &[message("4", "")]);
     assert_eq!(after, [Some(Reason::UnknownChannel)]);
 }
@@ -203,9 +269,7 @@ fn a_message_of_an_unregistered_channel_is_refused() {
 fn each_message_has_a_result() {
     let registry = registry(&[descriptor("room", "")]);
     let mut seen = Seen::new();
-    let bad = |member: &str, value: &str| {
-        message("x", "").replace(member, value)
-    };
+    let bad = |member: &str, value: &str| message("x", "").replace(member, value);
     let batch = [
         message("1", r#","coalesce":{"key":"message:1"}"#),
         message("2", r#","coalesce":{"key":"k","deferred":true}"#),
@@ -224,15 +288,36 @@ fn each_message_has_a_result() {
     assert_eq!(
         received(&registry, &mut seen, &batch),
         [
-            None, coalesce, coalesce, coalesce, Some(Reason::EmptyContent), invalid, invalid, invalid,
-            invalid, invalid, None,
+            None,
+            coalesce,
+            coalesce,
+            coalesce,
+            Some(Reason::EmptyContent),
+            invalid,
+            invalid,
+            invalid,
+            invalid,
+            invalid,
+            None,
         ]
     );
     let told = [
-        MessageResult { message_id: Some("1".into()), outcome: Ok(Some("conv_1".into())) },
-        MessageResult { message_id: Some("2".into()), outcome: Err(Reason::Coalesce) },
-        MessageResult { message_id: None, outcome: Err(Reason::Invalid) },
-        MessageResult { message_id: Some("5".into()), outcome: Ok(None) },
+        MessageResult {
+            message_id: Some("1".into()),
+            outcome: Ok(Some("conv_1".into())),
+        },
+        MessageResult {
+            message_id: Some("2".into()),
+            outcome: Err(Reason::Coalesce),
+        },
+        MessageResult {
+            message_id: None,
+            outcome: Err(Reason::Invalid),
+        },
+        MessageResult {
+            message_id: Some("5".into()),
+            outcome: Ok(None),
+        },
     ];
     assert_eq!(
         results(&told).as_str(),
@@ -267,7 +352,10 @@ fn an_occurrence_that_comes_twice_is_a_duplicate() {
 #[test]
 fn a_thread_on_a_channel_without_threads_is_refused() {
     let registry = registry(&[descriptor("room", &declares("root"))]);
-    let batch = [message("1", r#","threadId":"t""#), message("2", r#","threadId":null"#)];
+    let batch = [
+        message("1", r#","threadId":"t""#),
+        message("2", r#","threadId":null"#),
+    ];
     assert_eq!(
         received(&registry, &mut Seen::new(), &batch),
         [Some(Reason::ThreadOnRoot), None]
@@ -339,25 +427,73 @@ fn a_place_is_named_only_to_a_channel_that_honours_it() {
 fn a_delivery_is_confirmed_by_its_echo() {
     let registry = registry(&[descriptor("exact", &declares("exact"))]);
     let delivery = |place: Place, result: &str| {
-        publish(&registry, "exact", place).expect("a publication").delivery(&json(result))
+        publish(&registry, "exact", place)
+            .expect("a publication")
+            .delivery(&json(result))
     };
-    let delivered = |id: Option<&str>| Delivery::Delivered { message_id: id.map(str::to_owned) };
+    let delivered = |id: Option<&str>| Delivery::Delivered {
+        message_id: id.map(str::to_owned),
+    };
     let thread = || Place::Thread("t".to_owned());
     let cases = [
-        (thread(), r#"{"delivered":true,"messageId":"m","threadId":"t"}"#, delivered(Some("m"))),
-        (thread(), r#"{"delivered":true,"messageId":"m"}"#, Delivery::Unconfirmed),
-        (thread(), r#"{"delivered":true,"messageId":"m","threadId":"u"}"#, Delivery::Unconfirmed),
-        (thread(), r#"{"delivered":true,"messageId":"m","threadId":null}"#, Delivery::Unconfirmed),
-        (Place::Root, r#"{"delivered":true,"threadId":null}"#, delivered(None)),
+        (
+            thread(),
+            r#"{"delivered":true,"messageId":"m","threadId":"t"}"#,
+            delivered(Some("m")),
+        ),
+        (
+            thread(),
+            r#"{"delivered":true,"messageId":"m"}"#,
+            Delivery::Unconfirmed,
+        ),
+        (
+            thread(),
+            r#"{"delivered":true,"messageId":"m","threadId":"u"}"#,
+            Delivery::Unconfirmed,
+        ),
+        (
+            thread(),
+            r#"{"delivered":true,"messageId":"m","threadId":null}"#,
+            Delivery::Unconfirmed,
+        ),
+        (
+            Place::Root,
+            r#"{"delivered":true,"threadId":null}"#,
+            delivered(None),
+        ),
         (Place::Root, r#"{"delivered":true}"#, Delivery::Unconfirmed),
         (Place::Anywhere, r#"{"delivered":true}"#, delivered(None)),
-        (Place::Anywhere, r#"{"delivered":true,"threadId":"t","messageId":"m"}"#, delivered(Some("m"))),
-        (thread(), r#"{"delivered":false,"reason":"archived"}"#, Delivery::Refused),
-        (Place::Anywhere, r#"{"delivered":false,"messageId":null}"#, Delivery::Refused),
-        (thread(), r#"{"delivered":false,"messageId":"m"}"#, Delivery::Unconfirmed),
+        (
+            Place::Anywhere,
+            r#"{"delivered":true,"threadId":"t","messageId":"m"}"#,
+            delivered(Some("m")),
+        ),
+        (
+            thread(),
+            r#"{"delivered":false,"reason":"archived"}"#,
+            Delivery::Refused,
+        ),
+        (
+            Place::Anywhere,
+            r#"{"delivered":false,"messageId":null}"#,
+            Delivery::Refused,
+        ),
+        (
+            thread(),
+            r#"{"delivered":false,"messageId":"m"}"#,
+            Delivery::Unconfirmed,
+        ),
         (Place::Anywhere, "{}", Delivery::Unconfirmed),
-        (Place::Anywhere, r#"{"delivered":"yes"}"#, Delivery::Unconfirmed),
-        (Place::Anywhere, r#"{"delivered":true,"delivered":false}"#, Delivery::Unconfirmed),
+        (
+            Place::Anywhere,
+            r#"{"delivered":"yes"}"#,
+            Delivery::Unconfirmed,
+        ),
+        (
+            Place::Anywhere,
+            r#"{"delivered":true,"delivered":false}"#,
+            Delivery::Unconfirmed,
+        ),
         (Place::Anywhere, "null", Delivery::Unconfirmed),
     ];
     for (place, result, expected) in cases {
@@ -375,12 +511,18 @@ fn parameters_have_their_shape() {
         r#"{"type":"chat","address":{"guild":"acme"},"channelId":"a"}"#
     );
     assert_eq!(close("a").as_str(), r#"{"channelId":"a"}"#);
-    let seen = Intent { word: "seen", value: None };
+    let seen = Intent {
+        word: "seen",
+        value: None,
+    };
     assert_eq!(
         acknowledge("a", "m", seen).as_str(),
         r#"{"channelId":"a","intent":"seen","messageId":"m"}"#
     );
-    assert_eq!(typing("a", TypingOp::Stop).as_str(), r#"{"channelId":"a","op":"stop"}"#);
+    assert_eq!(
+        typing("a", TypingOp::Stop).as_str(),
+        r#"{"channelId":"a","op":"stop"}"#
+    );
     assert_eq!(
         chunk(["i", "c", "a"], &Place::Root, 3, "Hel").as_str(),
         r#"{"inferenceId":"i","conversationId":"c","channelId":"a","threadId":null,"index":3,"delta":"Hel"}"#
@@ -390,5 +532,8 @@ fn parameters_have_their_shape() {
         r#"{"inferenceId":"i","conversationId":"c","channelId":"a","content":[{"text":"Hello","type":"text"}]}"#
     );
     let registry = registry(&[text.clone()]);
-    assert_eq!(registry.list().as_str(), format!(r#"{{"channels":[{text}]}}"#));
+    assert_eq!(
+        registry.list().as_str(),
+        format!(r#"{{"channels":[{text}]}}"#)
+    );
 }

@@ -66,7 +66,8 @@ impl Block {
 
     fn known(json: &Json) -> Option<Self> {
         let names = ["type", "text", "data", "mimeType", "uri", "disposition"];
-        let [tag, text, data, mime_type, uri, disposition] = members(json, "content", names).ok()?;
+        let [tag, text, data, mime_type, uri, disposition] =
+            members(json, "content", names).ok()?;
         let (media, kind) = match tag?.string()?.as_ref() {
             "text" => return Some(Self::Text(text?.string()?.into_owned())),
             "image" => (Some(MediaKind::Image), ReferenceKind::Image),
@@ -92,7 +93,9 @@ impl Block {
             return Some(Self::Withheld(Withheld::Contradiction));
         }
         let mime_type = mime_type?.string()?.into_owned();
-        if data.kind() != Kind::String || mime_type.is_empty() || is_longer(&mime_type, MAX_TEXT_CHARS)
+        if data.kind() != Kind::String
+            || mime_type.is_empty()
+            || is_longer(&mime_type, MAX_TEXT_CHARS)
         {
             return None;
         }
@@ -167,7 +170,9 @@ impl fmt::Display for Withheld {
     /// What stands in the block's place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Contradiction => "[content withheld: its data is inline and said to be elsewhere]",
+            Self::Contradiction => {
+                "[content withheld: its data is inline and said to be elsewhere]"
+            }
             Self::UnknownType => "[content withheld: its type is not known]",
             Self::Malformed => "[content withheld: it cannot be read]",
         })

@@ -42,7 +42,7 @@ use super::wire::{self, Fault, Invalid};
 
 pub use block::{Block, Media, MediaKind, Withheld};
 pub use reference::{Reference, ReferenceKind};
-pub use references::{Provenance, Record, ReferenceId, References};
+pub use references::{MAX_RECORDS, Provenance, Record, ReferenceId, References};
 pub use testimony::{Disposition, Expiry, Testimony};
 
 /// So many blocks may stand in one content.

@@ -6,8 +6,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::testimony::Testimony;
 use super::Content;
+use super::testimony::Testimony;
 
 /// So many references of one connection are known; the oldest ones are forgotten first.
 pub const MAX_RECORDS: usize = 2_000;

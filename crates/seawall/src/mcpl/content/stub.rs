@@ -31,17 +31,25 @@ pub(super) fn reference(reference: &Reference) -> String {
 }
 
 pub(super) fn media(media: &Media) -> String {
-    format!("[{}: {}]", media.kind().as_str(), media_type(media.mime_type()))
+    format!(
+        "[{}: {}]",
+        media.kind().as_str(),
+        media_type(media.mime_type())
+    )
 }
 
 /// A server's label: what a reader cannot see is left out, and nothing in it ends the quotation or the stub.
 pub(super) fn label(text: &str) -> String {
-    shown(text.chars().filter(|c| !must_show(*c, Place::Line)).map(|c| match c {
-        '"' => '\'',
-        '[' => '(',
-        ']' => ')',
-        c => c,
-    }))
+    shown(
+        text.chars()
+            .filter(|c| !must_show(*c, Place::Line))
+            .map(|c| match c {
+                '"' => '\'',
+                '[' => '(',
+                ']' => ')',
+                c => c,
+            }),
+    )
 }
 
 /// A server's media type: the characters that one may have.

@@ -59,7 +59,13 @@ impl Testimony {
     /// Reads a block in its URI form; `None` if it has no usable URI, or a member stands twice.
     pub(super) fn read(block: &Json) -> Option<Self> {
         let names = [
-            "uri", "mimeType", "sizeBytes", "digest", "expiresAt", "name", "disposition",
+            "uri",
+            "mimeType",
+            "sizeBytes",
+            "digest",
+            "expiresAt",
+            "name",
+            "disposition",
         ];
         let [uri, mime_type, size, digest, expires, name, disposition] =
             members(block, "content", names).ok()?;
@@ -68,14 +74,20 @@ impl Testimony {
             return None;
         }
         let mut dropped = Vec::new();
-        let expires = claim("expiresAt", expires, &mut dropped, |json| text(json, MAX_DATE_CHARS));
+        let expires = claim("expiresAt", expires, &mut dropped, |json| {
+            text(json, MAX_DATE_CHARS)
+        });
         Some(Self {
             uri,
-            mime_type: claim("mimeType", mime_type, &mut dropped, |json| text(json, MAX_TEXT_CHARS)),
+            mime_type: claim("mimeType", mime_type, &mut dropped, |json| {
+                text(json, MAX_TEXT_CHARS)
+            }),
             size_bytes: claim("sizeBytes", size, &mut dropped, size_bytes),
             digest: claim("digest", digest, &mut dropped, digest_text),
             expires: expires.map_or(Expiry::Unsaid, |text| Expiry::of(&text)),
-            name: claim("name", name, &mut dropped, |json| text(json, MAX_TEXT_CHARS)),
+            name: claim("name", name, &mut dropped, |json| {
+                text(json, MAX_TEXT_CHARS)
+            }),
             disposition: claim("disposition", disposition, &mut dropped, Disposition::of),
             dropped,
         })

@@ -1,7 +1,10 @@
 //! What bytes are, by their beginning: a claim is a claim (RFC-005, vector 13).
 
-/// How bytes of a kind begin, at which offsets, with its media type and its ending.
-const KINDS: [(&[(usize, &[u8])], &str, &str); 12] = [
+/// Bytes, and the offset that they stand at.
+type Magic = (usize, &'static [u8]);
+
+/// How bytes of a kind begin, with its media type and its ending.
+const KINDS: [(&[Magic], &str, &str); 12] = [
     (&[(0, b"RIFF"), (8, b"WAVE")], "audio/wav", "wav"),
     (&[(0, b"RIFF"), (8, b"WEBP")], "image/webp", "webp"),
     (&[(0, b"fLaC")], "audio/flac", "flac"),
@@ -30,7 +33,7 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) fn of(bytes: &[u8], said: Option<&str>) -> Self {
-        let begins = |(at, magic): &(usize, &[u8])| {
+        let begins = |(at, magic): &Magic| {
             bytes
                 .get(*at..)
                 .is_some_and(|bytes| bytes.starts_with(magic))

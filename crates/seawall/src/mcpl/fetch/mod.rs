@@ -245,12 +245,7 @@ impl Fetcher {
     }
 
     /// Where the reference leads, if it may be fetched at all.
-    fn check(
-        &self,
-        testimony: &Testimony,
-        limit: u64,
-        now: SystemTime,
-    ) -> Result<Url, FetchError> {
+    fn check(&self, testimony: &Testimony, limit: u64, now: SystemTime) -> Result<Url, FetchError> {
         let home = self.home.as_ref().ok_or(FetchError::NoOrigin)?;
         let url = Url::parse(testimony.uri()).map_err(|_| FetchError::Address)?;
         if url.scheme() != home.scheme {
@@ -269,7 +264,9 @@ impl Fetcher {
         if claim > limit {
             return Err(FetchError::ClaimTooLarge { limit });
         }
-        let left = self.total().saturating_sub(self.received.load(Ordering::Relaxed));
+        let left = self
+            .total()
+            .saturating_sub(self.received.load(Ordering::Relaxed));
         if left == 0 || claim > left {
             return Err(FetchError::TotalSpent);
         }
@@ -278,7 +275,9 @@ impl Fetcher {
 
     fn total(&self) -> u64 {
         self.autofetch
-            .map_or(DEFAULT_AUTOFETCH_TOTAL_BYTES, |autofetch| autofetch.max_total_bytes)
+            .map_or(DEFAULT_AUTOFETCH_TOTAL_BYTES, |autofetch| {
+                autofetch.max_total_bytes
+            })
     }
 
     /// What came counts, also if nothing is made of it.

@@ -28,7 +28,11 @@ fn answering(acts: Vec<HttpAct>) -> HttpPeer {
 }
 
 fn wave() -> HttpPeer {
-    answering(vec![HttpAct::answer(200, &["content-type: audio/wav"], WAVE)])
+    answering(vec![HttpAct::answer(
+        200,
+        &["content-type: audio/wav"],
+        WAVE,
+    )])
 }
 
 fn url(text: &str) -> Url {
@@ -61,11 +65,17 @@ async fn a_reference_of_the_own_origin_is_fetched() {
     );
     let fetched = fetch(&peer, &rest).await.expect("fetched");
     assert_eq!(fetched.bytes().as_ref(), WAVE);
-    assert_eq!((fetched.digest(), fetched.media_type()), (DigestCheck::Matches, "audio/wav"));
+    assert_eq!(
+        (fetched.digest(), fetched.media_type()),
+        (DigestCheck::Matches, "audio/wav")
+    );
     assert_eq!(fetched.file_name(), format!("{}.wav", fetched.id()));
     let requests = peer.requests();
     let request = requests.first().expect("a request");
-    assert_eq!(request.header("authorization"), Some("Bearer fixture-secret"));
+    assert_eq!(
+        request.header("authorization"),
+        Some("Bearer fixture-secret")
+    );
     assert_eq!((request.method.as_str(), requests.len()), ("GET", 1));
     let unsaid = fetch(&peer, "").await.expect("fetched");
     assert_eq!(unsaid.digest(), DigestCheck::Unsaid);
@@ -75,12 +85,18 @@ async fn a_reference_of_the_own_origin_is_fetched() {
 #[tokio::test]
 async fn a_secure_origin_is_a_secure_one() {
     let peer = HttpPeer::start_tls(|_, _| vec![HttpAct::answer(200, &[], WAVE)]);
-    let http = HttpClient::builder().root_certificate(TEST_ROOT).build().expect("a client");
+    let http = HttpClient::builder()
+        .root_certificate(TEST_ROOT)
+        .build()
+        .expect("a client");
     let fetcher = Fetcher::new(http, Some(&dialed(&peer)), None, None);
     let secure = record(&peer.url("/payload"), "");
     assert!(fetcher.fetch(&secure, 128, NOW).await.is_ok());
     let plain = record(&peer.url("/payload").replacen("https", "http", 1), "");
-    assert_eq!(fetcher.fetch(&plain, 128, NOW).await.err(), Some(FetchError::Scheme));
+    assert_eq!(
+        fetcher.fetch(&plain, 128, NOW).await.err(),
+        Some(FetchError::Scheme)
+    );
 }
 
 /// RFC-005, vectors 4, 11, 16 and section 6.1: what may not be fetched is not requested: another origin, another scheme, too
@@ -93,30 +109,55 @@ async fn what_may_not_be_fetched_is_not_requested() {
     let elsewhere = |from: &str, to: &str| own.replacen(from, to, 1);
     let refused = [
         (record(&other.url("/payload"), ""), FetchError::OtherOrigin),
-        (record(&elsewhere("127.0.0.1", "localhost"), ""), FetchError::OtherOrigin),
+        (
+            record(&elsewhere("127.0.0.1", "localhost"), ""),
+            FetchError::OtherOrigin,
+        ),
         (record(&elsewhere("http", "https"), ""), FetchError::Scheme),
         (record("file:///private/fixture", ""), FetchError::Scheme),
         (record("ftp://127.0.0.1/x", ""), FetchError::Scheme),
         (record("not a url", ""), FetchError::Address),
-        (record(&elsewhere("http://", "http://user:password@"), ""), FetchError::Address),
-        (record(&own, r#","expiresAt":"1970-01-01T00:00:00Z""#), FetchError::Expired),
-        (record(&own, r#","expiresAt":"not-a-date""#), FetchError::Expired),
-        (record(&own, r#","sizeBytes":129"#), FetchError::ClaimTooLarge { limit: 128 }),
+        (
+            record(&elsewhere("http://", "http://user:password@"), ""),
+            FetchError::Address,
+        ),
+        (
+            record(&own, r#","expiresAt":"1970-01-01T00:00:00Z""#),
+            FetchError::Expired,
+        ),
+        (
+            record(&own, r#","expiresAt":"not-a-date""#),
+            FetchError::Expired,
+        ),
+        (
+            record(&own, r#","sizeBytes":129"#),
+            FetchError::ClaimTooLarge { limit: 128 },
+        ),
     ];
     for (record, why) in refused {
         let uri = record.testimony().uri().to_owned();
-        assert_eq!(fetcher.fetch(&record, 128, NOW).await.err(), Some(why), "{uri}");
+        assert_eq!(
+            fetcher.fetch(&record, 128, NOW).await.err(),
+            Some(why),
+            "{uri}"
+        );
         assert!(!why.to_string().contains("127.0.0.1"));
     }
     let http = HttpClient::new().expect("a client");
     let stdio = Fetcher::new(http.clone(), None, None, None);
-    assert_eq!(stdio.fetch(&record(&own, ""), 128, NOW).await.err(), Some(FetchError::NoOrigin));
+    assert_eq!(
+        stdio.fetch(&record(&own, ""), 128, NOW).await.err(),
+        Some(FetchError::NoOrigin)
+    );
     let denied = HttpClient::builder()
         .egress(Arc::new(|_: &str, _: &str| false))
         .build()
         .expect("a client");
     let denied = Fetcher::new(denied, Some(&dialed(&peer)), None, None);
-    assert_eq!(denied.fetch(&record(&own, ""), 128, NOW).await.err(), Some(FetchError::Egress));
+    assert_eq!(
+        denied.fetch(&record(&own, ""), 128, NOW).await.err(),
+        Some(FetchError::Egress)
+    );
     assert!(peer.requests().is_empty() && other.requests().is_empty());
 }
 
@@ -152,7 +193,10 @@ async fn a_redirect_is_not_followed() {
     }
     assert!(other.requests().is_empty());
     let missing = answering(vec![HttpAct::answer(404, &[], "secret")]);
-    assert_eq!(fetch(&missing, "").await.err(), Some(FetchError::Status(404)));
+    assert_eq!(
+        fetch(&missing, "").await.err(),
+        Some(FetchError::Status(404))
+    );
 }
 
 /// RFC-005, vector 19: size and digest are those of the decoded bytes; another coding than is decoded is not read.
@@ -160,10 +204,14 @@ async fn a_redirect_is_not_followed() {
 async fn codings_are_decoded_or_refused() {
     // `RIFF0000WAVEpayload`, gzipped.
     let gzipped: [u8; 37] = [
-        31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 11, 242, 116, 115, 51, 0, 130, 112, 199, 48, 215, 130, 196,
-        202, 156, 252, 196, 20, 0, 186, 230, 76, 222, 19, 0, 0, 0,
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 11, 242, 116, 115, 51, 0, 130, 112, 199, 48, 215, 130,
+        196, 202, 156, 252, 196, 20, 0, 186, 230, 76, 222, 19, 0, 0, 0,
     ];
-    let peer = answering(vec![HttpAct::answer(200, &["content-encoding: gzip"], gzipped)]);
+    let peer = answering(vec![HttpAct::answer(
+        200,
+        &["content-encoding: gzip"],
+        gzipped,
+    )]);
     let rest = format!(r#","digest":"{WAVE_DIGEST}""#);
     let fetched = fetch(&peer, &rest).await.expect("fetched");
     assert_eq!(fetched.bytes().as_ref(), WAVE);
@@ -184,12 +232,18 @@ async fn the_total_of_a_server_is_bounded() {
     let fetcher = Fetcher::new(http, Some(&dialed(&peer)), None, Some(autofetch));
     let record = |rest: &str| record(&peer.url("/payload"), rest);
     let wrong = format!(r#","digest":"sha256:{}""#, "a".repeat(43));
-    assert_eq!(fetcher.fetch(&record(&wrong), 128, NOW).await.err(), Some(FetchError::Digest));
+    assert_eq!(
+        fetcher.fetch(&record(&wrong), 128, NOW).await.err(),
+        Some(FetchError::Digest)
+    );
     assert!(fetcher.fetch(&record(""), 128, NOW).await.is_ok());
     let claims = fetcher.fetch(&record(r#","sizeBytes":3"#), 128, NOW).await;
     assert_eq!(claims.err(), Some(FetchError::TotalSpent));
     assert_eq!(peer.requests().len(), 2);
-    assert_eq!(fetcher.fetch(&record(""), 128, NOW).await.err(), Some(FetchError::TotalSpent));
+    assert_eq!(
+        fetcher.fetch(&record(""), 128, NOW).await.err(),
+        Some(FetchError::TotalSpent)
+    );
 }
 
 /// MCPL.md 1.9: only a reference that claims a size within the operator's bound is fetched unasked.
@@ -207,12 +261,22 @@ async fn only_small_claims_are_fetched_unasked() {
     assert!(!eager(&fetcher, &own(r#","sizeBytes":20"#)));
     assert!(!eager(&fetcher, &own("")));
     assert!(!eager(&fetcher, &own(r#","sizeBytes":1,"expiresAt":"""#)));
-    assert!(!eager(&fetcher, &record("https://cdn.example/x", r#","sizeBytes":1"#)));
+    assert!(!eager(
+        &fetcher,
+        &record("https://cdn.example/x", r#","sizeBytes":1"#)
+    ));
     assert!(!eager(&with(None), &own(r#","sizeBytes":1"#)));
     assert!(peer.requests().is_empty());
-    assert!(fetcher.fetch_eagerly(&own(r#","sizeBytes":19"#), NOW).await.is_ok());
+    assert!(
+        fetcher
+            .fetch_eagerly(&own(r#","sizeBytes":19"#), NOW)
+            .await
+            .is_ok()
+    );
     autofetch.max_bytes = 18;
-    let lied = with(Some(autofetch)).fetch_eagerly(&own(r#","sizeBytes":1"#), NOW).await;
+    let lied = with(Some(autofetch))
+        .fetch_eagerly(&own(r#","sizeBytes":1"#), NOW)
+        .await;
     assert_eq!(lied.err(), Some(FetchError::TooLong { limit: 18 }));
 }
 
@@ -227,7 +291,10 @@ async fn a_fetch_ends_in_its_time() {
         .await;
     assert_eq!(late.err(), Some(FetchError::TimedOut));
     let broken = answering(vec![head, HttpAct::Close]);
-    assert_eq!(fetch(&broken, "").await.err(), Some(FetchError::Unreachable));
+    assert_eq!(
+        fetch(&broken, "").await.err(),
+        Some(FetchError::Unreachable)
+    );
 }
 
 /// RFC-005, vector 13: bytes are what they begin with, whoever says otherwise.
@@ -237,11 +304,26 @@ fn bytes_are_what_they_begin_with() {
         let kind = kind::Kind::of(bytes, said);
         (kind.media_type().to_owned(), kind.extension())
     };
-    assert_eq!(kind(WAVE, Some("image/png")), ("audio/wav".to_owned(), "wav"));
-    assert_eq!(kind(b"\x89PNG\r\n\x1a\n..", None), ("image/png".to_owned(), "png"));
-    assert_eq!(kind(b"hello", Some("Text/Plain; charset=utf-8")), ("text/plain".to_owned(), "txt"));
-    assert_eq!(kind(b"hello", Some("text/html")), ("text/html".to_owned(), "bin"));
+    assert_eq!(
+        kind(WAVE, Some("image/png")),
+        ("audio/wav".to_owned(), "wav")
+    );
+    assert_eq!(
+        kind(b"\x89PNG\r\n\x1a\n..", None),
+        ("image/png".to_owned(), "png")
+    );
+    assert_eq!(
+        kind(b"hello", Some("Text/Plain; charset=utf-8")),
+        ("text/plain".to_owned(), "txt")
+    );
+    assert_eq!(
+        kind(b"hello", Some("text/html")),
+        ("text/html".to_owned(), "bin")
+    );
     for said in [None, Some("nonsense"), Some("a/b c"), Some("a/\u{e9}")] {
-        assert_eq!(kind(b"", said), ("application/octet-stream".to_owned(), "bin"));
+        assert_eq!(
+            kind(b"", said),
+            ("application/octet-stream".to_owned(), "bin")
+        );
     }
 }

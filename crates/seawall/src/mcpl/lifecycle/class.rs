@@ -177,7 +177,9 @@ impl Classes {
                     declared.classes.extend(known.iter().flatten().copied());
                     known.contains(&None).then_some(ClassRemark::UnknownClass)
                 }
-                other => other.starts_with(RESERVED).then_some(ClassRemark::UnknownMember),
+                other => other
+                    .starts_with(RESERVED)
+                    .then_some(ClassRemark::UnknownMember),
             };
             if let Some(remark) = remark.filter(|remark| !declared.remarks.contains(remark)) {
                 declared.remarks.push(remark);

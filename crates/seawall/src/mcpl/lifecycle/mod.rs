@@ -21,7 +21,9 @@ mod select;
 mod tests;
 
 pub use call::{CallEnd, Provider, ToolCall, ToolCallId};
-pub use class::{ClassRemark, ClassSource, Classes, Declared, Effective, ToolClass, UnknownClass, effective};
+pub use class::{
+    ClassRemark, ClassSource, Classes, Declared, Effective, ToolClass, UnknownClass, effective,
+};
 pub use filter::{Filter, MAX_PATHS, MAX_PATTERN_CHARS, MAX_RULES};
 pub use narrowing::Narrowings;
 pub use observer::{Granted, MAX_OPEN_CALLS, Observer};

@@ -59,7 +59,9 @@ impl Terms {
             Some(patterns.iter().map(Glob::new).collect())
         };
         let classes = narrowing.classes.as_ref().map(|words| {
-            let known = words.iter().filter_map(|word| word.parse::<ToolClass>().ok());
+            let known = words
+                .iter()
+                .filter_map(|word| word.parse::<ToolClass>().ok());
             known.collect()
         });
         Self {
@@ -77,6 +79,8 @@ impl Terms {
         };
         any(&self.tools, &call.tool)
             && any(&self.conversations, &call.conversation_id)
-            && self.classes.is_none_or(|classes| classes.meets(call.classes))
+            && self
+                .classes
+                .is_none_or(|classes| classes.meets(call.classes))
     }
 }

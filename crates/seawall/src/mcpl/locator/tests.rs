@@ -5,9 +5,15 @@ const GOOD: [(&str, &str); 13] = [
     ("mcpl://example.com", "example.com/"),
     ("mcpl://example.com/path", "example.com/path"),
     ("mcpl://example.com:8443/x", "example.com:8443/x"),
-    ("mcpl://eidoverse.animalabs.ai?world=abc", "eidoverse.animalabs.ai/?world=abc"),
+    (
+        "mcpl://eidoverse.animalabs.ai?world=abc",
+        "eidoverse.animalabs.ai/?world=abc",
+    ),
     ("MCPL://Example.COM/x", "example.com/x"),
-    ("mcpl://EIDOVERSE.Animalabs.AI:443/x", "eidoverse.animalabs.ai/x"),
+    (
+        "mcpl://EIDOVERSE.Animalabs.AI:443/x",
+        "eidoverse.animalabs.ai/x",
+    ),
     ("mcpl://ünicode.example/x", "xn--nicode-2ya.example/x"),
     ("mcpl://[2001:DB8::1]:8443/x", "[2001:db8::1]:8443/x"),
     ("mcpl://localhost/x", "localhost/x"),
@@ -73,16 +79,30 @@ fn nothing_changes_its_meaning_on_the_way() {
     for (text, why) in bad {
         assert_eq!(text.parse::<Locator>().err(), Some(why), "{text}");
     }
-    let fine: Locator = "mcpl://h/...?x=../..&y=@".parse().expect("dots that are no segment");
+    let fine: Locator = "mcpl://h/...?x=../..&y=@"
+        .parse()
+        .expect("dots that are no segment");
     assert_eq!(fine.canonical(), "mcpl://h/...?x=../..&y=@");
 }
 
 /// RFC-004, section 5: two spellings of one address are the same; Debug hides what may be secret.
 #[test]
 fn spellings_of_one_address_are_the_same() {
-    let one: Locator = "mcpl://EXAMPLE.com:443?token=secret".parse().expect("a locator");
-    let two: Locator = "MCPL://example.com/?token=secret".parse().expect("a locator");
+    let one: Locator = "mcpl://EXAMPLE.com:443?token=secret"
+        .parse()
+        .expect("a locator");
+    let two: Locator = "MCPL://example.com/?token=secret"
+        .parse()
+        .expect("a locator");
     assert_eq!(one, two);
-    assert_ne!(one, "mcpl://example.com/?token=other".parse().expect("a locator"));
-    assert_eq!(format!("{one:?}"), "Locator { transport: wss://example.com/****, .. }");
+    assert_ne!(
+        one,
+        "mcpl://example.com/?token=other"
+            .parse()
+            .expect("a locator")
+    );
+    assert_eq!(
+        format!("{one:?}"),
+        "Locator { transport: wss://example.com/****, .. }"
+    );
 }

@@ -42,10 +42,23 @@ impl PushEvent {
     /// nothing; or `coalesce` is malformed or asks for what is not offered. The answer is [`Invalid::error`].
     pub fn of(params: &Json) -> Result<Self, Invalid> {
         let names = [
-            "featureSet", "eventId", "timestamp", "origin", "tags", "payload", "coalesce",
+            "featureSet",
+            "eventId",
+            "timestamp",
+            "origin",
+            "tags",
+            "payload",
+            "coalesce",
         ];
-        let [feature_set, event_id, timestamp, origin, tags, payload, coalesce] =
-            wire::members(params, "params", names)?;
+        let [
+            feature_set,
+            event_id,
+            timestamp,
+            origin,
+            tags,
+            payload,
+            coalesce,
+        ] = wire::members(params, "params", names)?;
         let payload = wire::required("payload", payload)?;
         let [content] = wire::members(&payload, "payload", ["content"])?;
         let field = "payload.content";

@@ -22,13 +22,19 @@ fn fault(params: &Json) -> Option<(&'static str, Fault)> {
 /// SPEC, section 9.2: the members of an event.
 #[test]
 fn an_event_is_read() {
-    let params = params(CONTENT, r#","origin":{"webhook":"push"},"tags":["chat:mention"],"new":1"#);
+    let params = params(
+        CONTENT,
+        r#","origin":{"webhook":"push"},"tags":["chat:mention"],"new":1"#,
+    );
     let mut event = PushEvent::of(&params).expect("an event");
     assert_eq!(
         (event.feature_set(), event.event_id(), event.timestamp()),
         ("git.notes", "evt_1", "2026-01-23T10:30:00Z")
     );
-    assert_eq!(event.origin().map(Json::as_str), Some(r#"{"webhook":"push"}"#));
+    assert_eq!(
+        event.origin().map(Json::as_str),
+        Some(r#"{"webhook":"push"}"#)
+    );
     assert!(event.tags().is_addressed());
     assert_eq!(event.content().shown(), "a commit");
     References::new().admit(event.content_mut(), Provenance::PushEvent);
@@ -42,16 +48,30 @@ fn an_event_without_content_is_refused() {
         ("null", "payload", Fault::Missing),
         ("{}", "payload.content", Fault::Missing),
         (r#"{"content":[]}"#, "payload.content", Fault::NoContent),
-        (r#"{"content":[{"type":"text","text":"  "}]}"#, "payload.content", Fault::NoContent),
-        (r#"{"content":[{"type":"text"}]}"#, "payload.content", Fault::NoContent),
+        (
+            r#"{"content":[{"type":"text","text":"  "}]}"#,
+            "payload.content",
+            Fault::NoContent,
+        ),
+        (
+            r#"{"content":[{"type":"text"}]}"#,
+            "payload.content",
+            Fault::NoContent,
+        ),
         (r#"{"content":"text"}"#, "payload.content", Fault::Kind),
         (r#"{"content":[],"content":[]}"#, "payload", Fault::Twice),
         ("[]", "payload", Fault::Kind),
     ];
     for (payload, field, expected) in empty {
-        assert_eq!(fault(&params(payload, "")), Some((field, expected)), "{payload}");
+        assert_eq!(
+            fault(&params(payload, "")),
+            Some((field, expected)),
+            "{payload}"
+        );
     }
-    let error = PushEvent::of(&params(r#"{"content":[]}"#, "")).expect_err("refused").error();
+    let error = PushEvent::of(&params(r#"{"content":[]}"#, ""))
+        .expect_err("refused")
+        .error();
     assert_eq!(error.code, -32602);
 }
 
@@ -73,11 +93,20 @@ fn a_member_that_is_missing_or_too_long_is_refused() {
         (with(name, &long, date), "eventId", Fault::TooLong),
         (with(name, name, &long), "timestamp", Fault::TooLong),
         (params(CONTENT, r#","origin":"me""#), "origin", Fault::Kind),
-        (params(CONTENT, r#","eventId":"evt_2""#), "params", Fault::Twice),
+        (
+            params(CONTENT, r#","eventId":"evt_2""#),
+            "params",
+            Fault::Twice,
+        ),
         (json("[]"), "params", Fault::Kind),
     ];
     for (params, field, expected) in bad {
-        assert_eq!(fault(&params), Some((field, expected)), "{}", params.as_str());
+        assert_eq!(
+            fault(&params),
+            Some((field, expected)),
+            "{}",
+            params.as_str()
+        );
     }
     let strange = PushEvent::of(&params(CONTENT, r#","tags":["chat:dm","no namespace",1]"#));
     assert_eq!(strange.expect("tags refuse nothing").tags().ignored(), 2);
@@ -103,18 +132,38 @@ fn coalescing_is_ignored_or_refused() {
         ("{}".to_owned(), "coalesce.key", Fault::Missing),
         (r#"{"key":7}"#.to_owned(), "coalesce.key", Fault::Kind),
         ("true".to_owned(), "coalesce", Fault::Kind),
-        (r#"{"key":"k","channelId":"c"}"#.to_owned(), "coalesce.channelId", Fault::NotOffered),
-        (r#"{"key":"k","deferred":true}"#.to_owned(), "coalesce.deferred", Fault::NotOffered),
+        (
+            r#"{"key":"k","channelId":"c"}"#.to_owned(),
+            "coalesce.channelId",
+            Fault::NotOffered,
+        ),
+        (
+            r#"{"key":"k","deferred":true}"#.to_owned(),
+            "coalesce.deferred",
+            Fault::NotOffered,
+        ),
         (
             r#"{"key":"k","deferred":true,"retract":true}"#.to_owned(),
             "coalesce.retract",
             Fault::Contradiction,
         ),
-        (r#"{"key":"k","data":1}"#.to_owned(), "coalesce.data", Fault::Contradiction),
-        (r#"{"key":"k","retract":"yes"}"#.to_owned(), "coalesce.retract", Fault::Kind),
+        (
+            r#"{"key":"k","data":1}"#.to_owned(),
+            "coalesce.data",
+            Fault::Contradiction,
+        ),
+        (
+            r#"{"key":"k","retract":"yes"}"#.to_owned(),
+            "coalesce.retract",
+            Fault::Kind,
+        ),
     ];
     for (coalesce, field, expected) in bad {
-        assert_eq!(fault(&with(&coalesce)), Some((field, expected)), "{coalesce}");
+        assert_eq!(
+            fault(&with(&coalesce)),
+            Some((field, expected)),
+            "{coalesce}"
+        );
     }
 }
 
@@ -125,7 +174,10 @@ fn an_event_told_twice_is_a_duplicate() {
     let event = PushEvent::of(&params(CONTENT, "")).expect("an event");
     assert!(seen.first(event.event_id()));
     assert!(!seen.first(event.event_id()));
-    assert_eq!(duplicate().as_str(), r#"{"accepted":false,"reason":"duplicate"}"#);
+    assert_eq!(
+        duplicate().as_str(),
+        r#"{"accepted":false,"reason":"duplicate"}"#
+    );
 }
 
 /// SPEC, section 9.3: the answers.

@@ -5,9 +5,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 
+use seawall_proto::Json;
 use seawall_proto::framing::Kind;
 use seawall_proto::jsonrpc::{ErrorObject, INVALID_PARAMS};
-use seawall_proto::Json;
 use serde_json::json;
 
 #[cfg(test)]

@@ -24,7 +24,10 @@ fn a_member_that_stands_twice_is_refused() {
     let twice = members(&json(r#"{"a":1,"b":2,"a":3}"#), "params", ["a"]);
     assert_eq!(twice.err(), Some(Invalid::new("params", Fault::Twice)));
     let other = members(&json(r#"{"a":1,"b":2,"b":3}"#), "params", ["a"]);
-    assert_eq!(other.expect("read")[0].as_ref().map(Json::as_str), Some("1"));
+    assert_eq!(
+        other.expect("read")[0].as_ref().map(Json::as_str),
+        Some("1")
+    );
 }
 
 #[test]

@@ -10,12 +10,27 @@ fn declared(meta: &str) -> (Vec<ToolClass>, Vec<ClassRemark>) {
 #[test]
 fn classes_are_read_from_the_entry() {
     use ToolClass::{Comms, Files, Shell};
-    assert_eq!(declared(r#"{"mcpl/class":["shell"]}"#), (vec![Shell], vec![]));
-    assert_eq!(declared(r#"{"mcpl/class":["files","comms","files"]}"#), (vec![Comms, Files], vec![]));
+    assert_eq!(
+        declared(r#"{"mcpl/class":["shell"]}"#),
+        (vec![Shell], vec![])
+    );
+    assert_eq!(
+        declared(r#"{"mcpl/class":["files","comms","files"]}"#),
+        (vec![Comms, Files], vec![])
+    );
     let unknown = vec![ClassRemark::UnknownClass];
-    assert_eq!(declared(r#"{"mcpl/class":["quantum",3]}"#), (vec![], unknown.clone()));
-    assert_eq!(declared(r#"{"mcpl/class":["shell","quantum"]}"#), (vec![Shell], unknown));
-    assert_eq!(declared(r#"{"mcpl/class":"shell"}"#), (vec![], vec![ClassRemark::NotAList]));
+    assert_eq!(
+        declared(r#"{"mcpl/class":["quantum",3]}"#),
+        (vec![], unknown.clone())
+    );
+    assert_eq!(
+        declared(r#"{"mcpl/class":["shell","quantum"]}"#),
+        (vec![Shell], unknown)
+    );
+    assert_eq!(
+        declared(r#"{"mcpl/class":"shell"}"#),
+        (vec![], vec![ClassRemark::NotAList])
+    );
     assert_eq!(
         declared(r#"{"mcpl/priority":"high","mcpl/x":1,"mcp/class":1,"mcpl/class":["shell"]}"#),
         (vec![Shell], vec![ClassRemark::UnknownMember])
@@ -23,14 +38,22 @@ fn classes_are_read_from_the_entry() {
     for nothing in ["{}", "null", "[]", r#"{"mcpl/class":[]}"#] {
         assert_eq!(declared(nothing), (vec![], vec![]), "{nothing}");
     }
-    assert!(Classes::declared(&json(r#"{"name":"go"}"#)).classes.is_empty());
+    assert!(
+        Classes::declared(&json(r#"{"name":"go"}"#))
+            .classes
+            .is_empty()
+    );
 }
 
 /// RFC-008, vectors 6 and 7: the first source that names a class wins whole.
 #[test]
 fn the_first_source_wins_whole() {
     let one = |class: ToolClass| [class].into_iter().collect::<Classes>();
-    let (body, comms, shell) = (one(ToolClass::Body), one(ToolClass::Comms), one(ToolClass::Shell));
+    let (body, comms, shell) = (
+        one(ToolClass::Body),
+        one(ToolClass::Comms),
+        one(ToolClass::Shell),
+    );
     let none = Classes::NONE;
     let cases = [
         (comms, none, body, comms, Some(ClassSource::Operator)),
@@ -49,7 +72,14 @@ fn the_first_source_wins_whole() {
 fn every_class_has_its_word() {
     for class in ToolClass::ALL {
         assert_eq!(class.as_str().parse(), Ok(class));
-        assert_eq!([class].into_iter().collect::<Classes>().iter().collect::<Vec<_>>(), [class]);
+        assert_eq!(
+            [class]
+                .into_iter()
+                .collect::<Classes>()
+                .iter()
+                .collect::<Vec<_>>(),
+            [class]
+        );
     }
     assert_eq!("Shell".parse::<ToolClass>(), Err(UnknownClass));
     assert_eq!(ToolClass::ALL.map(ToolClass::as_str), TOOL_CLASSES);

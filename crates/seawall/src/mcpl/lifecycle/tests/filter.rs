@@ -22,11 +22,16 @@ fn sound_filters_are_taken() {
         rule(r#"{"match":{},"input":[]}"#),
         rule(r#"{"match":{},"input":["a","target.window_id",".","a..b"]}"#),
         rule(r#"{"match":{"tool":"","serverTool":"*","serverId":"a?[]\\","conversationId":"**"}}"#),
-        rule(&format!(r#"{{"match":{{"tool":"{astral}"}},"input":["{astral}"]}}"#)),
+        rule(&format!(
+            r#"{{"match":{{"tool":"{astral}"}},"input":["{astral}"]}}"#
+        )),
         rule(r#"{"match":{"class":"comms"},"report":false}"#),
     ];
     for params in sound {
-        assert!(matches!(Filter::parse(Some(&json(&params))), Ok(Some(_))), "{params}");
+        assert!(
+            matches!(Filter::parse(Some(&json(&params))), Ok(Some(_))),
+            "{params}"
+        );
     }
     assert_eq!(Filter::parse(None), Ok(None));
     for clear in ["{}", r#"{"rules":null}"#, r#"{"_meta":{}}"#] {
@@ -45,7 +50,11 @@ fn unknown_members_and_wrong_values_are_refused() {
         ("[]".to_owned(), "params", kind),
         ("\"x\"".to_owned(), "params", kind),
         (r#"{"ruless":[]}"#.to_owned(), "params", unknown),
-        (r#"{"rules":[],"rules":null}"#.to_owned(), "params", Fault::Twice),
+        (
+            r#"{"rules":[],"rules":null}"#.to_owned(),
+            "params",
+            Fault::Twice,
+        ),
         (r#"{"_meta":null}"#.to_owned(), "_meta", kind),
         (r#"{"_meta":[]}"#.to_owned(), "_meta", kind),
         (r#"{"rules":{}}"#.to_owned(), "rules", kind),
@@ -55,22 +64,70 @@ fn unknown_members_and_wrong_values_are_refused() {
         (rule(r#"{"match":null}"#), "rules[].match", kind),
         (rule(r#"{"match":{},"reportt":false}"#), "rules[]", unknown),
         (rule(r#"{"match":{},"_meta":{}}"#), "rules[]", unknown),
-        (rule(r#"{"match":{"module":"x"}}"#), "rules[].match", unknown),
-        (rule(r#"{"match":{"class":"quantum"}}"#), "rules[].match.class", kind),
-        (rule(r#"{"match":{"class":["shell"]}}"#), "rules[].match.class", kind),
+        (
+            rule(r#"{"match":{"module":"x"}}"#),
+            "rules[].match",
+            unknown,
+        ),
+        (
+            rule(r#"{"match":{"class":"quantum"}}"#),
+            "rules[].match.class",
+            kind,
+        ),
+        (
+            rule(r#"{"match":{"class":["shell"]}}"#),
+            "rules[].match.class",
+            kind,
+        ),
         (rule(r#"{"match":{"tool":12}}"#), "rules[].match.tool", kind),
-        (rule(r#"{"match":{"tool":null}}"#), "rules[].match.tool", kind),
-        (rule(r#"{"match":{"tool":"a","tool":"b"}}"#), "rules[].match", Fault::Twice),
-        (rule(&format!(r#"{{"match":{{"serverTool":"{long}"}}}}"#)), "rules[].match.serverTool", Fault::TooLong),
-        (rule(&format!(r#"{{"match":{{"serverId":"{long}"}}}}"#)), "rules[].match.serverId", Fault::TooLong),
-        (rule(&format!(r#"{{"match":{{"conversationId":"{long}"}}}}"#)), "rules[].match.conversationId", Fault::TooLong),
-        (rule(r#"{"match":{},"report":"no"}"#), "rules[].report", kind),
-        (rule(r#"{"match":{},"report":null}"#), "rules[].report", kind),
+        (
+            rule(r#"{"match":{"tool":null}}"#),
+            "rules[].match.tool",
+            kind,
+        ),
+        (
+            rule(r#"{"match":{"tool":"a","tool":"b"}}"#),
+            "rules[].match",
+            Fault::Twice,
+        ),
+        (
+            rule(&format!(r#"{{"match":{{"serverTool":"{long}"}}}}"#)),
+            "rules[].match.serverTool",
+            Fault::TooLong,
+        ),
+        (
+            rule(&format!(r#"{{"match":{{"serverId":"{long}"}}}}"#)),
+            "rules[].match.serverId",
+            Fault::TooLong,
+        ),
+        (
+            rule(&format!(r#"{{"match":{{"conversationId":"{long}"}}}}"#)),
+            "rules[].match.conversationId",
+            Fault::TooLong,
+        ),
+        (
+            rule(r#"{"match":{},"report":"no"}"#),
+            "rules[].report",
+            kind,
+        ),
+        (
+            rule(r#"{"match":{},"report":null}"#),
+            "rules[].report",
+            kind,
+        ),
         (rule(r#"{"match":{},"input":null}"#), "rules[].input", kind),
         (rule(r#"{"match":{},"input":3}"#), "rules[].input", kind),
-        (rule(r#"{"match":{},"input":[""]}"#), "rules[].input", Fault::Empty),
+        (
+            rule(r#"{"match":{},"input":[""]}"#),
+            "rules[].input",
+            Fault::Empty,
+        ),
         (rule(r#"{"match":{},"input":[3]}"#), "rules[].input", kind),
-        (rule(&format!(r#"{{"match":{{}},"input":["{long}"]}}"#)), "rules[].input", Fault::TooLong),
+        (
+            rule(&format!(r#"{{"match":{{}},"input":["{long}"]}}"#)),
+            "rules[].input",
+            Fault::TooLong,
+        ),
     ];
     for (params, field, expected) in bad {
         assert_eq!(fault(&params), Some((field, expected)), "{params}");
@@ -82,11 +139,24 @@ fn unknown_members_and_wrong_values_are_refused() {
 fn filters_are_bounded() {
     let rules = |count: usize| rule(&vec![r#"{"match":{}}"#; count].join(","));
     assert_eq!(fault(&rules(MAX_RULES)), None);
-    assert_eq!(fault(&rules(MAX_RULES + 1)), Some(("rules", Fault::TooMany)));
-    let paths = |count: usize| rule(&format!(r#"{{"match":{{}},"input":[{}]}}"#, vec![r#""a""#; count].join(",")));
+    assert_eq!(
+        fault(&rules(MAX_RULES + 1)),
+        Some(("rules", Fault::TooMany))
+    );
+    let paths = |count: usize| {
+        rule(&format!(
+            r#"{{"match":{{}},"input":[{}]}}"#,
+            vec![r#""a""#; count].join(",")
+        ))
+    };
     assert_eq!(fault(&paths(MAX_PATHS)), None);
-    assert_eq!(fault(&paths(MAX_PATHS + 1)), Some(("rules[].input", Fault::TooMany)));
-    let error = Filter::parse(Some(&json(&rules(MAX_RULES + 1)))).expect_err("refused").error();
+    assert_eq!(
+        fault(&paths(MAX_PATHS + 1)),
+        Some(("rules[].input", Fault::TooMany))
+    );
+    let error = Filter::parse(Some(&json(&rules(MAX_RULES + 1))))
+        .expect_err("refused")
+        .error();
     let limit = error.data.expect("data").member("limit").expect("a limit");
     assert_eq!((error.code, limit.as_str()), (-32602, "\"rules\""));
 }
@@ -95,13 +165,31 @@ fn filters_are_bounded() {
 #[test]
 fn a_glob_matches_the_whole_text() {
     let matching = [
-        ("", ""), ("*", ""), ("*", "any"), ("**", "x"), ("a", "a"), ("a*", "a"), ("a*", "abc"),
-        ("*c", "abc"), ("a*c", "abbc"), ("a*b*c", "axbxbxc"), ("*ab*", "xabx"), ("a?[x]", "a?[x]"),
-        ("ü*", "üb"), ("*aab", "aaaab"),
+        ("", ""),
+        ("*", ""),
+        ("*", "any"),
+        ("**", "x"),
+        ("a", "a"),
+        ("a*", "a"),
+        ("a*", "abc"),
+        ("*c", "abc"),
+        ("a*c", "abbc"),
+        ("a*b*c", "axbxbxc"),
+        ("*ab*", "xabx"),
+        ("a?[x]", "a?[x]"),
+        ("ü*", "üb"),
+        ("*aab", "aaaab"),
     ];
     let other = [
-        ("", "a"), ("a", "ab"), ("a", "A"), ("a*a", "a"), ("ab*bc", "abc"), ("a?", "ab"),
-        ("*b*", "aca"), ("a*", "ba"), ("*aab", "aaba"),
+        ("", "a"),
+        ("a", "ab"),
+        ("a", "A"),
+        ("a*a", "a"),
+        ("ab*bc", "abc"),
+        ("a?", "ab"),
+        ("*b*", "aca"),
+        ("a*", "ba"),
+        ("*aab", "aaba"),
     ];
     for (pattern, text) in matching {
         assert!(Glob::new(pattern).matches(text), "{pattern} {text}");

@@ -17,7 +17,10 @@ fn phases_have_their_members() {
     );
     let granted = Granted::ObserveAndInputs;
     let text = |told: Option<Json>| told.expect("told").as_str().to_owned();
-    assert_eq!(text(observer.pending(&call, granted)), format!(r#"{head},"phase":"pending"}}"#));
+    assert_eq!(
+        text(observer.pending(&call, granted)),
+        format!(r#"{head},"phase":"pending"}}"#)
+    );
     assert_eq!(
         text(observer.started(&call, granted)),
         format!(r#"{head},"phase":"started","input":{{"a":1}}}}"#)
@@ -28,7 +31,10 @@ fn phases_have_their_members() {
     );
     let own = own(&[]);
     let started = text(observer.started(&own, granted));
-    assert!(started.contains(r#""tool":"say","class":[],"phase":"started""#), "{started}");
+    assert!(
+        started.contains(r#""tool":"say","class":[],"phase":"started""#),
+        "{started}"
+    );
     let failed = text(observer.ended(&own, CallEnd::Failed, None, granted));
     assert!(failed.ends_with(r#""phase":"failed"}"#), "{failed}");
 }
@@ -39,7 +45,10 @@ fn without_a_filter_no_argument_is_told() {
     let mut observer = observer(everything(), classes(&["shell"]), "");
     assert_eq!(started(&mut observer, &shell(r#"{"a":1}"#)), metadata());
     set(&mut observer, ALL);
-    assert_eq!(started(&mut observer, &shell(r#"{"a":1}"#)), input(r#"{"a":1}"#));
+    assert_eq!(
+        started(&mut observer, &shell(r#"{"a":1}"#)),
+        input(r#"{"a":1}"#)
+    );
     set(&mut observer, "null");
     assert_eq!(started(&mut observer, &shell(r#"{"a":1}"#)), metadata());
 }
@@ -59,19 +68,29 @@ fn arguments_outside_the_narrowing_are_withheld() {
     ];
     for (narrowing, expected) in cases {
         let mut observer = observer(everything(), narrowing.clone(), ALL);
-        assert_eq!(started(&mut observer, &shell(r#"{"a":1}"#)), expected, "{narrowing:?}");
+        assert_eq!(
+            started(&mut observer, &shell(r#"{"a":1}"#)),
+            expected,
+            "{narrowing:?}"
+        );
     }
     let mut conversations = everything();
     conversations.conversations = words(&["*"]);
     let mut observer = observer(everything(), conversations, ALL);
-    assert_eq!(started(&mut observer, &shell("{}")), withheld(), "no tools and no classes are named");
+    assert_eq!(
+        started(&mut observer, &shell("{}")),
+        withheld(),
+        "no tools and no classes are named"
+    );
 }
 
 /// RFC-007, vectors 36 and 37: who may not have arguments, or did not ask, is told nothing of them.
 #[test]
 fn nothing_is_withheld_from_who_may_not_have_it() {
     let mut observer = observer(everything(), classes(&["shell"]), ALL);
-    let told = observer.started(&shell(r#"{"a":1}"#), Granted::Observe).expect("told");
+    let told = observer
+        .started(&shell(r#"{"a":1}"#), Granted::Observe)
+        .expect("told");
     assert!(told.member("input").is_none() && told.member("inputWithheld").is_none());
     set(&mut observer, r#"[{"match":{}}]"#);
     assert_eq!(started(&mut observer, &shell(r#"{"a":1}"#)), metadata());
@@ -82,7 +101,11 @@ fn nothing_is_withheld_from_who_may_not_have_it() {
 #[test]
 fn comms_and_unclassed_tools_tell_no_arguments() {
     let mut observer = observer(everything(), tools(&["*"]), ALL);
-    for classes in [&[ToolClass::Comms][..], &[ToolClass::Files, ToolClass::Comms], &[]] {
+    for classes in [
+        &[ToolClass::Comms][..],
+        &[ToolClass::Files, ToolClass::Comms],
+        &[],
+    ] {
         let call = call("send", classes, r#"{"to":"alice"}"#);
         assert_eq!(started(&mut observer, &call), withheld(), "{classes:?}");
     }
@@ -109,7 +132,10 @@ fn a_call_outside_the_grant_is_not_told() {
     let mut own = Observer::new("x", Narrowings::of(&policy_of_everything()));
     assert!(own.started(&call, Granted::Observe).is_none());
     let mut closed = Observer::new("s", Narrowings::of(&ToolLifecycle::default()));
-    assert!(closed.started(&call, Granted::Observe).is_none(), "nothing is the default");
+    assert!(
+        closed.started(&call, Granted::Observe).is_none(),
+        "nothing is the default"
+    );
 }
 
 fn policy_of_everything() -> ToolLifecycle {
@@ -125,21 +151,45 @@ fn the_first_matching_rule_decides() {
         let mut observer = observer(everything(), classes(&["shell", "web"]), rules);
         started(&mut observer, call)
     };
-    let (run, web) = (shell(r#"{"a":1,"b":2}"#), call("go", &[ToolClass::Web], "{}"));
+    let (run, web) = (
+        shell(r#"{"a":1,"b":2}"#),
+        call("go", &[ToolClass::Web], "{}"),
+    );
     assert_eq!(told(r#"[{"match":{"tool":"y--*"}}]"#, &run), None);
     assert_eq!(told(r#"[{"match":{"tool":"x--*"}}]"#, &run), metadata());
     assert_eq!(told(r#"[{"match":{"class":"shell"}}]"#, &web), None);
-    assert_eq!(told(r#"[{"match":{"conversationId":"conv_2"}}]"#, &run), None);
-    assert_eq!(told(r#"[{"match":{"serverId":"x","serverTool":"r*n"}}]"#, &run), metadata());
-    assert_eq!(told(r#"[{"match":{"class":"shell"},"report":false},{"match":{}}]"#, &run), None);
-    assert_eq!(told(r#"[{"match":{"class":"shell"},"report":false,"input":true},{"match":{}}]"#, &web), metadata());
+    assert_eq!(
+        told(r#"[{"match":{"conversationId":"conv_2"}}]"#, &run),
+        None
+    );
+    assert_eq!(
+        told(r#"[{"match":{"serverId":"x","serverTool":"r*n"}}]"#, &run),
+        metadata()
+    );
+    assert_eq!(
+        told(
+            r#"[{"match":{"class":"shell"},"report":false},{"match":{}}]"#,
+            &run
+        ),
+        None
+    );
+    assert_eq!(
+        told(
+            r#"[{"match":{"class":"shell"},"report":false,"input":true},{"match":{}}]"#,
+            &web
+        ),
+        metadata()
+    );
     let first = r#"[{"match":{"tool":"x--r*"},"input":["a"]},{"match":{},"input":true}]"#;
     assert_eq!(told(first, &run), input(r#"{"a":1}"#));
     assert_eq!(told(first, &web), input("{}"));
     assert_eq!(told("[]", &run), None);
     let (own_tool, unclassed) = (own(&[ToolClass::Body]), own(&[]));
     assert_eq!(told(r#"[{"match":{"serverTool":"*"}}]"#, &own_tool), None);
-    assert_eq!(told(r#"[{"match":{"class":"body"}}]"#, &own_tool), metadata());
+    assert_eq!(
+        told(r#"[{"match":{"class":"body"}}]"#, &own_tool),
+        metadata()
+    );
     assert_eq!(told(r#"[{"match":{"class":"body"}}]"#, &unclassed), None);
 }
 
@@ -151,16 +201,28 @@ fn fields_keep_their_place() {
         let mut observer = observer(everything(), classes(&["shell"]), &rules);
         started(&mut observer, &shell(arguments))
     };
-    let nested = r#"{"target":{"window_id":3,"kind":"w"},"x":1.50,"list":[1,{"x":2}],"target.y":9}"#;
-    assert_eq!(select(r#"["target.window_id"]"#, nested), input(r#"{"target":{"window_id":3}}"#));
+    let nested =
+        r#"{"target":{"window_id":3,"kind":"w"},"x":1.50,"list":[1,{"x":2}],"target.y":9}"#;
+    assert_eq!(
+        select(r#"["target.window_id"]"#, nested),
+        input(r#"{"target":{"window_id":3}}"#)
+    );
     assert_eq!(
         select(r#"["x","target.kind","target.window_id"]"#, nested),
         input(r#"{"target":{"window_id":3,"kind":"w"},"x":1.50}"#)
     );
-    assert_eq!(select(r#"["target.kind","target","list"]"#, nested), input(
-        r#"{"target":{"window_id":3,"kind":"w"},"list":[1,{"x":2}]}"#
-    ));
-    for nothing in [r#"["z"]"#, r#"["x.y"]"#, r#"["list.0"]"#, r#"["target.y"]"#, r#"["target.window_id.z"]"#, "[]"] {
+    assert_eq!(
+        select(r#"["target.kind","target","list"]"#, nested),
+        input(r#"{"target":{"window_id":3,"kind":"w"},"list":[1,{"x":2}]}"#)
+    );
+    for nothing in [
+        r#"["z"]"#,
+        r#"["x.y"]"#,
+        r#"["list.0"]"#,
+        r#"["target.y"]"#,
+        r#"["target.window_id.z"]"#,
+        "[]",
+    ] {
         assert_eq!(select(nothing, nested), input("{}"), "{nothing}");
     }
     assert_eq!(select(r#"["a"]"#, "null"), input("{}"));
@@ -181,18 +243,34 @@ fn arguments_are_cut_to_the_bound() {
     let altered = |text: &str| Some([Some(text.to_owned()), Some("true".to_owned()), None]);
     let arguments = r#"{"code":"abcdef","n":[1,2],"m":3}"#;
     assert_eq!(bounded(33, arguments), input(arguments));
-    assert_eq!(bounded(32, arguments), altered(r#"{"code":"abcdef","n":[1,2]}"#));
-    assert_eq!(bounded(23, arguments), altered(r#"{"code":"abcdef","m":3}"#));
+    assert_eq!(
+        bounded(32, arguments),
+        altered(r#"{"code":"abcdef","n":[1,2]}"#)
+    );
+    assert_eq!(
+        bounded(23, arguments),
+        altered(r#"{"code":"abcdef","m":3}"#)
+    );
     assert_eq!(bounded(13, arguments), altered(r#"{"code":"ab"}"#));
-    assert_eq!(bounded(11, arguments), altered(r#"{"n":[1,2]}"#), "an empty text says nothing");
+    assert_eq!(
+        bounded(11, arguments),
+        altered(r#"{"n":[1,2]}"#),
+        "an empty text says nothing"
+    );
     assert_eq!(bounded(7, arguments), altered(r#"{"m":3}"#));
     assert_eq!(bounded(2, arguments), altered("{}"));
     assert_eq!(bounded(1, arguments), withheld());
-    assert_eq!(bounded(13, r#"{"code":"\n\n\u0001x"}"#), altered(r#"{"code":"\n"}"#));
+    assert_eq!(
+        bounded(13, r#"{"code":"\n\n\u0001x"}"#),
+        altered(r#"{"code":"\n"}"#)
+    );
     assert_eq!(bounded(13, r#"{"code":"aéé"}"#), altered(r#"{"code":"a"}"#));
     let large = format!(r#"{{"code":"{}"}}"#, "x".repeat(200 * 1024));
     let [told, was_altered, _] = bounded(16 * 1024, &large).expect("told");
-    assert_eq!((told.map(|told| told.len()), was_altered.as_deref()), (Some(16 * 1024), Some("true")));
+    assert_eq!(
+        (told.map(|told| told.len()), was_altered.as_deref()),
+        (Some(16 * 1024), Some("true"))
+    );
 }
 
 /// RFC-007, sections 6.5 and 7.3 and vectors 21, 23, 24, 40: one end for each call that was told of, whatever the filter says
@@ -201,16 +279,30 @@ fn arguments_are_cut_to_the_bound() {
 fn one_end_for_each_beginning() {
     let mut observer = observer(everything(), everything(), "");
     let (call, granted) = (shell("{}"), Granted::Observe);
-    assert!(observer.ended(&call, CallEnd::Completed, ran(), granted).is_none());
+    assert!(
+        observer
+            .ended(&call, CallEnd::Completed, ran(), granted)
+            .is_none()
+    );
     assert!(observer.started(&call, granted).is_some());
     set(&mut observer, "[]");
-    assert!(observer.ended(&call, CallEnd::Aborted, ran(), granted).is_some());
-    assert!(observer.ended(&call, CallEnd::Completed, ran(), granted).is_none());
+    assert!(
+        observer
+            .ended(&call, CallEnd::Aborted, ran(), granted)
+            .is_some()
+    );
+    assert!(
+        observer
+            .ended(&call, CallEnd::Completed, ran(), granted)
+            .is_none()
+    );
     assert!(observer.started(&shell("{}"), granted).is_none());
     set(&mut observer, "null");
     let refused = shell("{}");
     assert!(observer.pending(&refused, granted).is_some());
-    let aborted = observer.ended(&refused, CallEnd::Aborted, None, granted).expect("told");
+    let aborted = observer
+        .ended(&refused, CallEnd::Aborted, None, granted)
+        .expect("told");
     assert!(aborted.member("durationMs").is_none());
 }
 
@@ -222,10 +314,22 @@ fn nothing_is_told_after_a_revocation() {
     for call in [&one, &two, &three] {
         assert!(observer.started(call, Granted::ObserveAndInputs).is_some());
     }
-    assert!(observer.ended(&one, CallEnd::Completed, ran(), Granted::Observe).is_some());
-    assert!(observer.ended(&two, CallEnd::Completed, ran(), Granted::Nothing).is_none());
+    assert!(
+        observer
+            .ended(&one, CallEnd::Completed, ran(), Granted::Observe)
+            .is_some()
+    );
+    assert!(
+        observer
+            .ended(&two, CallEnd::Completed, ran(), Granted::Nothing)
+            .is_none()
+    );
     observer.revoke();
-    assert!(observer.ended(&three, CallEnd::Completed, ran(), Granted::Observe).is_none());
+    assert!(
+        observer
+            .ended(&three, CallEnd::Completed, ran(), Granted::Observe)
+            .is_none()
+    );
     assert!(observer.filter().is_none());
     assert_eq!(started(&mut observer, &shell(r#"{"a":1}"#)), metadata());
 }
@@ -252,9 +356,17 @@ fn calls_under_way_are_bounded() {
     }
     let more = shell("{}");
     assert!(observer.started(&more, Granted::Observe).is_none());
-    assert!(observer.ended(&more, CallEnd::Completed, ran(), Granted::Observe).is_none());
+    assert!(
+        observer
+            .ended(&more, CallEnd::Completed, ran(), Granted::Observe)
+            .is_none()
+    );
     let first = calls.first().expect("a call");
-    assert!(observer.ended(first, CallEnd::Completed, ran(), Granted::Observe).is_some());
+    assert!(
+        observer
+            .ended(first, CallEnd::Completed, ran(), Granted::Observe)
+            .is_some()
+    );
     assert!(observer.started(&more, Granted::Observe).is_some());
 }
 
