@@ -85,10 +85,7 @@ fn a_descriptor_is_read() {
         r#","capabilities":{"publish":{"target":true}}"#,
     ] {
         let described = Descriptor::of(&json(&descriptor("a", undeclared)));
-        assert_eq!(
-            described.expect("a descriptor").capabilities().target,
-            None
-        );
+        assert_eq!(described.expect("a descriptor").capabilities().target, None);
     }
 }
 

@@ -226,8 +226,10 @@ async fn codings_are_decoded_or_refused() {
 #[tokio::test]
 async fn the_total_of_a_server_is_bounded() {
     let peer = wave();
-    let mut autofetch = Autofetch::default();
-    autofetch.max_total_bytes = 40;
+    let autofetch = Autofetch {
+        max_total_bytes: 40,
+        ..Autofetch::default()
+    };
     let http = HttpClient::new().expect("a client");
     let fetcher = Fetcher::new(http, Some(&dialed(&peer)), None, Some(autofetch));
     let record = |rest: &str| record(&peer.url("/payload"), rest);
@@ -250,8 +252,10 @@ async fn the_total_of_a_server_is_bounded() {
 #[tokio::test]
 async fn only_small_claims_are_fetched_unasked() {
     let peer = wave();
-    let mut autofetch = Autofetch::default();
-    autofetch.max_bytes = 19;
+    let mut autofetch = Autofetch {
+        max_bytes: 19,
+        ..Autofetch::default()
+    };
     let http = HttpClient::new().expect("a client");
     let with = |autofetch| Fetcher::new(http.clone(), Some(&dialed(&peer)), None, autofetch);
     let eager = |fetcher: &Fetcher, record: &Record| fetcher.is_eager(record.testimony(), NOW);

@@ -47,22 +47,26 @@ fn words(words: &[&str]) -> Option<Vec<String>> {
 }
 
 fn tools(patterns: &[&str]) -> Narrowing {
-    let mut narrowing = Narrowing::default();
-    narrowing.tools = words(patterns);
-    narrowing
+    Narrowing {
+        tools: words(patterns),
+        ..Narrowing::default()
+    }
 }
 
 fn classes(names: &[&str]) -> Narrowing {
-    let mut narrowing = Narrowing::default();
-    narrowing.classes = words(names);
-    narrowing
+    Narrowing {
+        classes: words(names),
+        ..Narrowing::default()
+    }
 }
 
 /// The server `s`, with these narrowings, and this filter if it is not empty.
 fn observer(observe: Narrowing, inputs: Narrowing, filter: &str) -> Observer {
-    let mut policy = ToolLifecycle::default();
-    policy.observe = Some(observe);
-    policy.inputs = Some(inputs);
+    let policy = ToolLifecycle {
+        observe: Some(observe),
+        inputs: Some(inputs),
+        ..ToolLifecycle::default()
+    };
     let mut observer = Observer::new("s", Narrowings::of(&policy));
     if !filter.is_empty() {
         set(&mut observer, filter);

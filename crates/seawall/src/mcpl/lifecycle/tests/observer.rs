@@ -139,9 +139,10 @@ fn a_call_outside_the_grant_is_not_told() {
 }
 
 fn policy_of_everything() -> ToolLifecycle {
-    let mut policy = ToolLifecycle::default();
-    policy.observe = Some(everything());
-    policy
+    ToolLifecycle {
+        observe: Some(everything()),
+        ..ToolLifecycle::default()
+    }
 }
 
 /// RFC-007, section 6.1 and vectors 28 to 32, 39, 41, 42: the first rule that matches decides; what none matches is not told.
