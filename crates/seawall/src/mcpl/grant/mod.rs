@@ -50,6 +50,9 @@ pub enum Denial {
     /// It is granted only where it is named in full, and it is not.
     #[error("denied unless it is named in full")]
     ByDefault,
+    /// It is one of the tool lifecycle's, and `toolLifecycle` does not permit it.
+    #[error("\"toolLifecycle\" does not permit it")]
+    ToolLifecycle,
     /// There are `enabledCapabilities`, and it is not among them.
     #[error("\"enabledCapabilities\" does not name it")]
     NotEnabled,
@@ -194,7 +197,13 @@ fn denial(capability: Capability, offered: &CapabilitySet, policy: &McplPolicy) 
         return Some(Denial::Disabled);
     }
     if capability.is_denied_by_default() {
-        return (!policy.names(capability)).then_some(Denial::ByDefault);
+        let why = match capability {
+            Capability::ToolLifecycleObserve | Capability::ToolLifecycleInputs => {
+                Denial::ToolLifecycle
+            }
+            _ => Denial::ByDefault,
+        };
+        return (!policy.names(capability)).then_some(why);
     }
     let enabled = policy.enabled_capabilities.as_ref()?;
     let is_enabled = enabled.iter().any(|pattern| pattern.allows(path));

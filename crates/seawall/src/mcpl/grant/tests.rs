@@ -73,11 +73,13 @@ fn what_is_dangerous_is_denied_by_default() {
             "toolLifecycle.inputs",
         ]
     );
-    assert!(
-        grant
-            .denied()
-            .iter()
-            .all(|each| each.why == Denial::ByDefault)
+    assert_eq!(
+        why(&grant, Capability::InjectAfterUser),
+        Some(Denial::ByDefault)
+    );
+    assert_eq!(
+        why(&grant, Capability::ToolLifecycleObserve),
+        Some(Denial::ToolLifecycle)
     );
     assert_eq!(
         grant.effective().len(),

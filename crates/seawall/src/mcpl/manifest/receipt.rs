@@ -224,7 +224,7 @@ fn capabilities(before: &Standing<'_>, after: &Standing<'_>, impacts: &mut Vec<E
         let disposition = match denied.map(|denied| denied.why) {
             // The policy grants it: it comes into force with the server's receipt.
             None => Disposition::Informational,
-            Some(Denial::ByDefault) => Disposition::DecisionNeeded,
+            Some(Denial::ByDefault | Denial::ToolLifecycle) => Disposition::DecisionNeeded,
             // The policy has decided, so nothing is pending.
             Some(_) => continue,
         };

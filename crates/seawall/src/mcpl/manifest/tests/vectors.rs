@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use seawall_proto::Json;
 use serde_json::Value;
 
 use super::super::digest::{canonical_text, digest, in_set_order};
+use crate::mcpl::Capability;
+use crate::mcpl::manifest::Manifest;
 
 /// Names the folder of the specification's vectors, which are not part of the project.
 const FOLDER: &str = "SEAWALL_MCPL_VECTORS";
@@ -103,6 +106,93 @@ fn the_specifications_vectors_give_their_digests() {
         let mut texts = vector.input;
         in_set_order(&mut texts);
         assert_eq!(texts, vector.sorted);
+    }
+}
+
+/// Manifests of the words that the digest looks at, well formed or not.
+fn manifests() -> impl Strategy<Value = Value> {
+    let word = prop::sample::select(vec![
+        "featureSets",
+        "uses",
+        "tagOntology",
+        "coreTags",
+        "tags",
+        "implies",
+        "keyed",
+        "values",
+        "facet",
+        "suggestedTreatment",
+        "tagsAny",
+        "revision",
+        "version",
+        "tools",
+        "pushEvents",
+        "é",
+        "",
+    ]);
+    let leaf = prop_oneof![
+        word.clone().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    let value = leaf.prop_recursive(6, 48, 4, {
+        let word = word.clone();
+        move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((word.clone(), inner), 0..4).prop_map(object),
+            ]
+        }
+    });
+    prop::collection::vec((word, value), 0..4).prop_map(object)
+}
+
+fn object(members: Vec<(&str, Value)>) -> Value {
+    let members = members
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value));
+    Value::Object(members.collect())
+}
+
+/// The same with every object's members and every set in the other order, written with white space.
+fn turned(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().rev();
+            let members: Vec<String> = members
+                .map(|(key, value)| format!(" {} :\n{}", Value::from(key.as_str()), turned(value)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(turned).collect();
+            format!("[ {} ]", elements.join(" ,"))
+        }
+        other => other.to_string(),
+    }
+}
+
+proptest! {
+    /// MCPL §17.2: the digest is total but for identifiers, and no spelling of the same manifest has another.
+    #[test]
+    fn the_digest_is_of_what_is_said(manifest in manifests()) {
+        let found = revision_or_error(&manifest.to_string());
+        prop_assert!(!matches!(found, Err("manifest_not_object")));
+        prop_assert_eq!(&found, &revision_or_error(&turned(&manifest)));
+        let mut renamed = manifest;
+        renamed["revision"] = "sha256:other".into();
+        prop_assert_eq!(found, revision_or_error(&renamed.to_string()));
+    }
+
+    /// MCPL §6.4, §17.5: no manifest makes anything panic, and an invalid one advertises no less than it says.
+    #[test]
+    fn no_manifest_panics(manifest in manifests()) {
+        let raw = Json::of(&manifest).unwrap();
+        let read = Manifest::of(&raw).unwrap();
+        prop_assert!(read.changed_domains(&read).is_empty());
+        let says = manifest["pushEvents"] == true;
+        prop_assert_eq!(read.advertised().has(Capability::PushEvents), says);
     }
 }
 
