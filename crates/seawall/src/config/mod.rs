@@ -14,6 +14,7 @@ mod draft;
 mod endpoint;
 mod env_file;
 mod expand;
+mod expected;
 mod findings;
 mod gateway;
 mod grant;
