@@ -16,8 +16,9 @@ use seawall_proto::server::NotSent;
 use serde_json::{Value, json};
 
 use super::levels::Levels;
-use super::parked::{Claimed, Of, Parked};
+use super::parked::{Claimed, Of, Parked, not_parked};
 use super::told::{Question, Told};
+use super::visits;
 use super::wiring::{Beside, Wiring, Work, brought};
 use crate::service::{Answer, AskError, Exchange, Request};
 
@@ -30,6 +31,8 @@ pub(super) struct Underway {
     /// What a client of 2026-07-28 was asked, by the keys that it was asked under.
     open: Vec<(u64, Question)>,
     next_key: u64,
+    /// Whether it is no call any longer, but the pages to visit before it is made again.
+    is_visit: bool,
 }
 
 impl std::fmt::Debug for Underway {
@@ -59,15 +62,27 @@ where
         let underway = Underway::new(begin(wiring).await?, beside);
         return carrying.ask_while(underway).await;
     }
+    let mut visited = false;
     if let Some(state) = brought(request, "requestState", Kind::String)? {
         let of = Of::new(request, exchange);
         if let Claimed::Call(mut underway) = parked.claim(&state, &of).await? {
             let responses = brought(request, "inputResponses", Kind::Object)?;
-            underway.answer(responses.as_ref());
-            return carrying.ask_by_result(*underway).await;
+            if !underway.is_visit {
+                underway.answer(responses.as_ref());
+                return carrying.ask_by_result(*underway).await;
+            }
+            if underway.ended.is_some() {
+                return Err(not_parked());
+            }
+            visits::accepted(&underway.open, responses.as_ref())?;
+            visited = true;
         }
     }
-    let (wiring, beside) = Wiring::of(request, exchange, levels)?;
+    let (mut wiring, beside) = Wiring::of(request, exchange, levels)?;
+    if visited {
+        // They were for the gateway; to the server this is the call, made once more.
+        wiring.rounds = Some((None, None));
+    }
     let underway = Underway::new(begin(wiring).await?, beside);
     carrying.ask_by_result(underway).await
 }
@@ -80,6 +95,17 @@ impl Underway {
             beside,
             open: Vec::new(),
             next_key: 1,
+            is_visit: false,
+        }
+    }
+
+    /// What is left of a call that failed since its client has pages to visit first: it waits for the client's word that
+    /// they were.
+    fn visit(beside: Beside, open: Vec<(u64, Question)>, work: Work) -> Self {
+        Self {
+            open,
+            is_visit: true,
+            ..Self::new(work, beside)
         }
     }
 
@@ -211,9 +237,26 @@ impl Carrying<'_> {
                 Next::Told(Told::Question(question)) => underway.open(question),
                 Next::Told(Told::Line(line)) => self.log(&line).await,
                 Next::Progress(progress) => self.progress(&progress).await,
+                Next::Ended(Err(error)) => return self.visit_first(error, underway.beside),
                 Next::Ended(answer) => return answer,
                 Next::Nothing => {}
             }
+        }
+    }
+
+    /// A client of 2026-07-28 is asked to visit the pages that a server of 2025-11-25 refused the call for; its next request
+    /// makes the call again.
+    fn visit_first(&self, error: ErrorObject, beside: Beside) -> Answer {
+        let pages = visits::pages(&error);
+        if pages.is_empty() {
+            return Err(visits::untold(error));
+        }
+        let (open, work) = visits::waiting(pages);
+        let requests = input_requests(&open);
+        let of = Of::new(self.request, self.exchange);
+        match self.parked.park(of, Underway::visit(beside, open, work)) {
+            Ok(state) => input_required(&requests, &state),
+            Err(_) => Err(visits::untold(error)),
         }
     }
 

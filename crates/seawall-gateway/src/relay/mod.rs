@@ -13,6 +13,7 @@ mod carry;
 mod levels;
 mod parked;
 mod told;
+mod visits;
 mod wiring;
 
 #[cfg(test)]

@@ -259,6 +259,64 @@ async fn parked_calls_are_bounded() {
     assert_eq!(gate.relays.parked.len(), 32);
 }
 
+fn to_visit(pages: &Value) -> Work {
+    let data = Json::of(&json!({"elicitations": pages})).unwrap();
+    Box::pin(async { Err(ErrorObject::new(-32_042, "visit", Some(data))) })
+}
+
+/// G2: pages that a server wants visited before the call is made again are asked for by a result, and the request that says
+/// they were makes the call again; one that does not sends nothing.
+#[tokio::test(start_paused = true)]
+async fn pages_to_visit_are_a_round() {
+    let gate = Gate::new();
+    let page =
+        json!({"mode": "url", "elicitationId": "e", "url": "https://example.com/", "message": "m"});
+    let pages = json!([page, page]);
+    let (state, requests) = asks(gate.call(&json!({}), |_| to_visit(&pages)).await);
+    assert_eq!(
+        requests["1"],
+        json!({"method": "elicitation/create", "params": page})
+    );
+    assert_eq!(requests.as_object().unwrap().len(), 2);
+    let yes = json!({"action": "accept"});
+    let both = again(&state, &json!({"1": yes, "2": yes}));
+    let answer = gate.call(&both, |wiring| {
+        assert!(matches!(wiring.rounds, Some((None, None))));
+        Box::pin(ready(Ok(json("{}"))))
+    });
+    assert_eq!(answer.await.unwrap().as_str(), "{}");
+    assert_eq!((gate.begun(), gate.relays.parked.len()), (2, 0));
+    for short in [
+        json!({"1": yes}),
+        json!({"1": yes, "2": {"action": "decline"}}),
+        json!({}),
+    ] {
+        let (state, _) = asks(gate.call(&json!({}), |_| to_visit(&pages)).await);
+        let begun = gate.begun();
+        let refused = gate
+            .call(&again(&state, &short), unexpected)
+            .await
+            .unwrap_err();
+        assert_eq!(refused.code, -32_603);
+        assert!(refused.message.ends_with("nothing was sent"));
+        assert_eq!(gate.begun(), begun);
+    }
+    // A client that does not come back in time leaves nothing.
+    let (state, _) = asks(gate.call(&json!({}), |_| to_visit(&pages)).await);
+    sleep(Duration::from_secs(601)).await;
+    let late = gate
+        .call(&again(&state, &json!({"1": yes, "2": yes})), unexpected)
+        .await;
+    assert_eq!(late.unwrap_err().code, -32_602);
+    sleep(Duration::from_secs(61)).await;
+    assert_eq!(gate.relays.parked.len(), 0);
+    // What is no page, or too many, is the failure that it is.
+    for odd in [json!([1]), json!([]), json!(vec![page; 65])] {
+        let told = gate.call(&json!({}), |_| to_visit(&odd)).await.unwrap_err();
+        assert_eq!(told.code, -32_603);
+    }
+}
+
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {

@@ -20,7 +20,7 @@ use crate::relay::not_parked;
 /// Codes of JSON-RPC and of MCP itself: said by a server behind the gateway they would be taken for the gateway's own.
 const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
 /// Pages that are to be visited before the call is made again; of 2025-11-25 alone.
-const URL_ELICITATION_REQUIRED: i64 = -32_042;
+pub(crate) const URL_ELICITATION_REQUIRED: i64 = -32_042;
 const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32_768..=-32_100;
 
 /// What clients see of a server's error text.
@@ -81,6 +81,7 @@ pub(crate) fn refused(error: &seawall::Error, remote: RemoteErrors) -> ErrorObje
 }
 
 /// The same, where it is an error of the protocol that its client is to act on: then with the code and with what it acts on.
+/// Pages to be visited become a round on 2026-07-28, where whoever carries the request makes one of this.
 ///
 /// Source: 2026-07-28, `basic/index`, "Capabilities"; 2025-11-25, `client/elicitation`, "URL Elicitation Required Error".
 pub(crate) fn acted_on(
@@ -96,7 +97,7 @@ pub(crate) fn acted_on(
             Kind::Object,
         ),
         Some(URL_ELICITATION_REQUIRED)
-            if of_legacy && ClientCapabilities::of(&meta.capabilities).elicitation_url =>
+            if ClientCapabilities::of(&meta.capabilities).elicitation_url =>
         {
             (URL_ELICITATION_REQUIRED, "elicitations", Kind::Array)
         }

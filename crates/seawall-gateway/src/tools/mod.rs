@@ -15,7 +15,8 @@ pub(crate) use call::{call, for_era};
 pub(crate) use entry::shown;
 pub use failure::RemoteErrors;
 pub(crate) use failure::{
-    acted_on, internal, invalid, late, method_not_found, not_taken, refused, unsent,
+    URL_ELICITATION_REQUIRED, acted_on, internal, invalid, late, method_not_found, not_taken,
+    refused, unsent,
 };
 pub use offered::Meeting;
 pub(crate) use offered::Offered;

@@ -17,6 +17,8 @@ pub struct ClientCapabilities {
     pub sampling: bool,
     /// A model that may be given tools: `sampling.tools`.
     pub sampling_tools: bool,
+    /// A model that is given what its client knows of servers, where that is asked for: `sampling.context`.
+    pub sampling_context: bool,
     /// Folders to work in: `roots`.
     pub roots: bool,
 }
@@ -44,6 +46,7 @@ impl ClientCapabilities {
             elicitation_url: true,
             sampling: true,
             sampling_tools: true,
+            sampling_context: true,
             roots: true,
         }
     }
@@ -65,6 +68,7 @@ impl ClientCapabilities {
             elicitation_form: elicitation.is_some() && (has(&elicitation, "form") || !url),
             elicitation_url: url,
             sampling_tools: has(&sampling, "tools"),
+            sampling_context: has(&sampling, "context"),
             sampling: sampling.is_some(),
             roots: object(declared.member("roots")).is_some(),
         }
@@ -78,6 +82,7 @@ impl ClientCapabilities {
             elicitation_url: self.elicitation_url || other.elicitation_url,
             sampling: self.sampling || other.sampling,
             sampling_tools: self.sampling_tools || other.sampling_tools,
+            sampling_context: self.sampling_context || other.sampling_context,
             roots: self.roots || other.roots,
         }
     }
@@ -90,22 +95,18 @@ impl ClientCapabilities {
             members.push(String::from("\"roots\":{}"));
         }
         if self.sampling {
-            let tools = if self.sampling_tools {
-                "\"tools\":{}"
-            } else {
-                ""
-            };
-            members.push(format!("\"sampling\":{{{tools}}}"));
+            let parts = supplied([
+                (self.sampling_tools, "\"tools\":{}"),
+                (self.sampling_context, "\"context\":{}"),
+            ]);
+            members.push(format!("\"sampling\":{{{parts}}}"));
         }
-        let modes: Vec<&str> = [
+        let modes = supplied([
             (self.elicitation_form, "\"form\":{}"),
             (self.elicitation_url, "\"url\":{}"),
-        ]
-        .into_iter()
-        .filter_map(|(supplied, mode)| supplied.then_some(mode))
-        .collect();
+        ]);
         if !modes.is_empty() {
-            members.push(format!("\"elicitation\":{{{}}}", modes.join(",")));
+            members.push(format!("\"elicitation\":{{{modes}}}"));
         }
         format!("{{{}}}", members.join(","))
     }
@@ -120,6 +121,13 @@ impl ClientCapabilities {
             InputMethod::ListRoots => self.roots,
         }
     }
+}
+
+/// The members that are supplied, as they stand in an object.
+fn supplied(members: [(bool, &str); 2]) -> String {
+    let supplied = members.into_iter().filter(|(supplied, _)| *supplied);
+    let supplied: Vec<&str> = supplied.map(|(_, member)| member).collect();
+    supplied.join(",")
 }
 
 impl InputMethod {

@@ -534,7 +534,7 @@ fn pages_to_be_visited_first_are_told() {
     for (modern, capabilities, code) in [
         (false, json!({"elicitation": {"url": {}}}), -32_042),
         (false, forms(), -32_603),
-        (true, json!({"elicitation": {"url": {}}}), -32_603),
+        (true, forms(), -32_603),
     ] {
         let folder = folder();
         let server = called(folder.path()).reply_error(error).hang();
@@ -545,6 +545,29 @@ fn pages_to_be_visited_first_are_told() {
         assert_eq!(pages, usize::from(code == -32_042));
         assert_eq!(told["data"]["jsonRpcCode"], -32_042);
     }
+}
+
+/// G2: for a client of 2026-07-28 such a page is a round, and its next request makes the call again.
+#[test]
+fn pages_to_be_visited_first_are_a_round() {
+    let error = r#"{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"m"}]}}"#;
+    let folder = folder();
+    let server = called(folder.path())
+        .reply_error(error)
+        .expect("tools/call")
+        .reply(RESULT)
+        .hang();
+    let urls = json!({"elicitation": {"url": {}}});
+    let mut raw = Raw::with(&Config::scripted(&server), true, &urls);
+    let asks = raw.call("s__t", &json!({}))["result"].clone();
+    assert_eq!(
+        asks["inputRequests"]["1"]["params"]["url"], "https://example.com/",
+        "{asks}"
+    );
+    let responses = json!({"1": {"action": "accept"}});
+    let more = json!({"requestState": asks["requestState"], "inputResponses": responses});
+    let result = raw.call("s__t", &more)["result"].clone();
+    assert_eq!(result["resultType"], "complete", "{result}");
 }
 
 /// G2: what a server of an earlier revision says in a member that its revision does not have is no wish for a round.

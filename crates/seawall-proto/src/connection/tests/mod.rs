@@ -286,6 +286,7 @@ pub(super) fn all_capabilities() -> ClientCapabilities {
         elicitation_url: true,
         sampling: true,
         sampling_tools: false,
+        sampling_context: false,
         roots: true,
     }
 }

@@ -66,6 +66,7 @@ fn what_is_supplied_is_declared() {
         elicitation_url: true,
         sampling: true,
         sampling_tools: true,
+        sampling_context: true,
         ..ClientCapabilities::default()
     };
     for (capabilities, declared) in [
@@ -76,7 +77,7 @@ fn what_is_supplied_is_declared() {
         ),
         (
             some,
-            r#"{"sampling":{"tools":{}},"elicitation":{"url":{}}}"#,
+            r#"{"sampling":{"tools":{},"context":{}},"elicitation":{"url":{}}}"#,
         ),
     ] {
         let declared: serde_json::Value = serde_json::from_str(declared).unwrap();
