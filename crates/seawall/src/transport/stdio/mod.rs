@@ -21,19 +21,24 @@
 //! - `PR_SET_CHILD_SUBREAPER`, which makes orphans our children whatever their environment. It is a state of the whole
 //!   process: it takes the orphans of everything else that an embedding program started, leaves their zombies to it,
 //!   does not tell whose orphan one is, and ends with a host that is killed: all orphans went to init then.
-//! - A cgroup per launch, which nothing escapes, and which few hosts may make.
+//!
+//! Where the host's control group is its to divide (Linux 5.14; one that systemd delegated, `Delegate=yes`, or where no systemd
+//! runs and the tree is writable, as for root in many containers), each launch has one of its own too. Whoever is in it is
+//! known and ended whatever it did to its environment and its parents, and however fast it forks.
 //!
 //! A found one is known by its number and its start, is held by a descriptor while these are compared, and is signalled
 //! through that, so that a signal never reaches whoever has the number later. What a server starts for others to use (an
 //! agent, a terminal multiplexer, a build daemon) goes with it.
 //!
 //! # What gets away
-//! - On Linux, one that has none of all that by the time of the first look (the handshake's end, and then the end): it
+//! - With a control group: who moves itself into another, which a process of the same user may where the tree is writable to it,
+//!   or has another of the user's services start what stays.
+//! - On Linux without one, one that has none of all that by the time of the first look (the handshake's end, and then the end): it
 //!   cleared its environment or wrote over it (`env -i`; programs that set a long process title), and its parents are gone,
 //!   and it is in nobody's group or session. The same goes for one whose environment is not shown to us: of another user
 //!   (`setuid`), or not dumpable (`PR_SET_DUMPABLE`; agents that hold keys do that). It cannot be told from a stranger, so
 //!   it is not reported either; once seen, it is ended, or reported if it cannot be.
-//! - On Linux, one that forks and exits without end, each time into a session of its own: it can be another process at each
+//! - On Linux without one, one that forks and exits without end, each time into a session of its own: it can be another process at each
 //!   reading of the table, and is then neither ended nor reported.
 //! - On other systems, every descendant outside the group.
 //! - Without `/proc`, or with that of another pid namespace (a sandbox that binds the outer one), every descendant outside

@@ -36,12 +36,12 @@ pub(super) enum Sight {
 }
 
 impl Leader {
-    pub(super) fn new(child: Child, registration: Registration) -> Self {
+    pub(super) fn new(child: Child, others: Others, registration: Registration) -> Self {
         let pid = Pid::from_child(&child);
         Self {
             child,
             pid,
-            others: Others::new(registration.token()),
+            others,
             registration,
         }
     }

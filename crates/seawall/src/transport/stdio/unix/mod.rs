@@ -3,6 +3,8 @@
 mod before_exec;
 #[cfg(target_os = "linux")]
 mod census;
+#[cfg(target_os = "linux")]
+mod cgroup;
 mod leader;
 mod lookup;
 #[cfg(target_os = "linux")]
@@ -20,6 +22,7 @@ use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 
 use self::leader::Leader;
+use self::others::Others;
 pub(crate) use self::tree::ProcessTree;
 use self::watchdog::Registration;
 use super::{Launch, SpawnError, StdioChild};
@@ -47,6 +50,7 @@ pub(crate) fn spawn(launch: &Launch, server: &str) -> Result<StdioChild, SpawnEr
     tree::sweep();
     let program = lookup::find(launch)?;
     let mut registration = Registration::new();
+    let others = Others::new(registration.token());
     let mut command = Command::new(program);
     command
         .arg0(&launch.command)
@@ -65,6 +69,8 @@ pub(crate) fn spawn(launch: &Launch, server: &str) -> Result<StdioChild, SpawnEr
         mark::VARIABLE,
         mark::Mark::new(registration.token()).value(std::env::var_os(mark::VARIABLE).as_deref()),
     );
+    // First, so that nobody is ever known who is not in it.
+    others.enter_before_exec(&mut command);
     registration.announce_before_exec(&mut command);
     let mut child = command
         .spawn()
@@ -73,7 +79,7 @@ pub(crate) fn spawn(launch: &Launch, server: &str) -> Result<StdioChild, SpawnEr
 
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on the tree's drop ends the child.
-    let tree = ProcessTree::new(server, Leader::new(child, registration));
+    let tree = ProcessTree::new(server, Leader::new(child, others, registration));
     let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
         return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
     };

@@ -1,14 +1,18 @@
 //! Who else is there of a child's tree: the rest of its group, and descendants that left the group.
 //!
 //! Those who left are found by the living parents between them and the child, by a group or session that one of them
-//! leads, and, whoever their parents are by now, by the launch's mark in their environment.
+//! leads, and, whoever their parents are by now, by the launch's mark in their environment. Where the launch has a control
+//! group, whoever is in it is known without any of this.
 
+use std::process::Command;
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal};
 
 #[cfg(target_os = "linux")]
 use super::census::{Census, Process};
+#[cfg(target_os = "linux")]
+use super::{before_exec, cgroup::Cgroup};
 
 /// What is known of a tree beside its leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(super) struct Others {
     since: u64,
     #[cfg(target_os = "linux")]
     strays: Vec<linux::Stray>,
+    #[cfg(target_os = "linux")]
+    group: Option<Cgroup>,
 }
 
 #[cfg(target_os = "linux")]
@@ -41,6 +47,14 @@ impl Others {
             launch,
             since: 0,
             strays: Vec::new(),
+            group: Cgroup::new(launch),
+        }
+    }
+
+    /// Has the child go where all that it starts is known.
+    pub(super) fn enter_before_exec(&self, command: &mut Command) {
+        if let Some(group) = &self.group {
+            before_exec::enter(command, group.entrance());
         }
     }
 
@@ -63,6 +77,14 @@ impl Others {
 
     /// Who is there, and when all of it was seen.
     fn see(&mut self, leader: Option<Pid>, asked: Instant) -> (Rest, Option<Instant>) {
+        let (rest, seen) = self.see_in_table(leader, asked);
+        match self.group.as_ref().and_then(Cgroup::is_populated) {
+            Some(true) => (Rest::Alive, seen),
+            _ => (rest, seen),
+        }
+    }
+
+    fn see_in_table(&mut self, leader: Option<Pid>, asked: Instant) -> (Rest, Option<Instant>) {
         let Some(census) = Census::since(asked) else {
             return (Rest::Unknown, None);
         };
@@ -91,8 +113,11 @@ impl Others {
         self.strays.iter().map(|stray| stray.identity())
     }
 
-    /// Signals those who left the group.
+    /// Signals those who left the group; SIGKILL reaches everybody in the control group.
     pub(super) fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group.as_ref().filter(|_| signal == Signal::KILL) {
+            group.kill();
+        }
         for stray in &self.strays {
             stray.signal(signal);
         }
@@ -105,6 +130,9 @@ impl Others {
     pub(super) fn new(_: u64) -> Self {
         Self {}
     }
+
+    /// Nowhere to go in here.
+    pub(super) fn enter_before_exec(&self, _: &mut Command) {}
 
     /// Looks whether anybody is there.
     pub(super) fn rest(&mut self, leader: Option<Pid>, asked: Instant) -> Rest {

@@ -1,5 +1,7 @@
 //! Real processes: pids are the point here.
 
+#[cfg(target_os = "linux")]
+pub(super) mod cgroup;
 mod end;
 mod host;
 #[cfg(target_os = "linux")]

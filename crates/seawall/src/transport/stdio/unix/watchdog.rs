@@ -224,8 +224,13 @@ impl Shell {
         let mark = super::mark::host();
         #[cfg(not(target_os = "linux"))]
         let mark = "";
-        let child = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "seawall-watchdog", mark])
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "seawall-watchdog", mark]);
+        #[cfg(target_os = "linux")]
+        if let Some((parent, prefix)) = super::cgroup::place() {
+            command.arg(parent).arg(prefix);
+        }
+        let child = command
             // Nothing but where `grep` is: it must not carry the mark of a host that this one descends from.
             .env_clear()
             .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))

@@ -1,5 +1,6 @@
 # Kills every registered process group once its stdin ends, that is, once the host is gone, however it went.
 # With it go the descendants that left their group, and, on Linux, whoever carries the mark $1 in the environment.
+# $2, if there is one, is the directory of the launches' control groups, and $3 what their names begin with.
 # Lines: `+ TOKEN GROUP` registers, `= TOKEN PID START` adds one who left the group, `- TOKEN` forgets both. A line of any
 # other form is ignored.
 trap '' HUP INT QUIT TERM TSTP
@@ -36,7 +37,29 @@ while read -r op token group start; do
 done
 exec 2>/dev/null
 
+# The control groups, each with all that is in it. They are empty a moment after.
+end_control_groups() {
+    [ -n "$2" ] || return 0
+    for group in "$1/$2"*; do
+        [ -e "$group/cgroup.kill" ] && echo 1 >"$group/cgroup.kill"
+    done
+}
+remove_control_groups() {
+    [ -n "$2" ] || return 0
+    for round in 1 2 3 4 5 6 7 8 9; do
+        left=
+        for group in "$1/$2"*; do
+            [ -d "$group" ] || continue
+            rmdir "$group" || left=1
+        done
+        [ -n "$left" ] || break
+        sleep 0.1 || sleep 1
+    done
+}
+control=$2 names=$3
+
 end_groups() {
+    end_control_groups "$control" "$names"
     for entry in $live; do kill -s KILL -- "-${entry#*:}"; done
 }
 # Where there is no /proc, and where it is another namespace's, so that its numbers are others' here, nobody is looked for.
@@ -44,6 +67,7 @@ self=
 read -r self rest <"/proc/self/stat"
 if [ "$self" != "$$" ]; then
     end_groups
+    remove_control_groups "$control" "$names"
     exit 0
 fi
 
@@ -101,4 +125,5 @@ for round in 1 2 3 4 5 6 7 8 9; do
         grep -sqF -e "$mark" "$file" && kill -s KILL "$pid"
     done
 done
+remove_control_groups "$control" "$names"
 exit 0

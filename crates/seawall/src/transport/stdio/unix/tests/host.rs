@@ -36,6 +36,10 @@ fn role() {
     if role == namespace::ROLE {
         return namespace::be_host();
     }
+    #[cfg(target_os = "linux")]
+    if role == cgroup::ROLE {
+        return cgroup::be_host();
+    }
     run(async {
         let mut children = vec![start(STUBBORN)];
         if role == "without its watchdog for a moment" {
@@ -83,7 +87,7 @@ fn role() {
 }
 
 /// The file may have been replaced by another build since.
-fn this_binary() -> std::path::PathBuf {
+pub(super) fn this_binary() -> std::path::PathBuf {
     if cfg!(target_os = "linux") {
         "/proc/self/exe".into()
     } else {
