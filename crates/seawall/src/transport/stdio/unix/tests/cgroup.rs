@@ -101,8 +101,11 @@ fn nobody_forks_faster_than_a_drop() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("rabbit-of-a-drop");
     let _hunt = Hunt(&script);
-    let mut child = run(async { start(&rabbit(&script)) });
-    run(line(&mut child.stdout));
+    let child = run(async {
+        let mut child = start(&rabbit(&script));
+        line(&mut child.stdout).await;
+        child
+    });
     assert!(runs(&script));
     drop(child);
     assert!(!runs(&script));
