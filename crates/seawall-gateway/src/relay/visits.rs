@@ -7,17 +7,18 @@
 
 use std::time::Duration;
 
+use seawall::Outcome;
 use seawall_proto::Json;
 use seawall_proto::framing::Kind;
-use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR};
+use seawall_proto::jsonrpc::{ErrorObject, INTERNAL_ERROR, URL_ELICITATION_REQUIRED};
 use seawall_proto::limits::MAX_INPUTS;
+use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::not_parked;
 use super::told::Question;
 use super::wiring::Work;
-use crate::tools::{URL_ELICITATION_REQUIRED, unsent};
 
 /// How long a client has to visit them: a login with a second factor, and a mail that has to be found.
 const VISIT: Duration = Duration::from_secs(600);
@@ -75,7 +76,12 @@ pub(super) fn accepted(
         return Ok(());
     }
     let message = "the tool's server wants a page visited first, and it was not; nothing was sent";
-    Err(unsent(INTERNAL_ERROR, "declined", message))
+    let data = json!({"code": "declined", "outcome": Outcome::NotSent.as_str()});
+    Err(ErrorObject::new(
+        INTERNAL_ERROR,
+        message,
+        Json::of(&data).ok(),
+    ))
 }
 
 /// The same failure, where it is no round: the code means nothing on 2026-07-28.

@@ -9,6 +9,7 @@ use seawall_proto::Json;
 use seawall_proto::framing::Kind;
 use seawall_proto::jsonrpc::{
     ErrorObject, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CLIENT_CAPABILITY,
+    URL_ELICITATION_REQUIRED,
 };
 use seawall_proto::mcp::ClientCapabilities;
 use seawall_proto::server::RequestMeta;
@@ -19,8 +20,6 @@ use crate::relay::not_parked;
 
 /// Codes of JSON-RPC and of MCP itself: said by a server behind the gateway they would be taken for the gateway's own.
 const OURS: std::ops::RangeInclusive<i64> = -32_099..=-32_000;
-/// Pages that are to be visited before the call is made again; of 2025-11-25 alone.
-pub(crate) const URL_ELICITATION_REQUIRED: i64 = -32_042;
 const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32_768..=-32_100;
 
 /// What clients see of a server's error text.

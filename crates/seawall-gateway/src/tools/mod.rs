@@ -15,8 +15,7 @@ pub(crate) use call::{call, for_era};
 pub(crate) use entry::shown;
 pub use failure::RemoteErrors;
 pub(crate) use failure::{
-    URL_ELICITATION_REQUIRED, acted_on, internal, invalid, late, method_not_found, not_taken,
-    refused, unsent,
+    acted_on, internal, invalid, late, method_not_found, not_taken, refused, unsent,
 };
 pub use offered::Meeting;
 pub(crate) use offered::Offered;

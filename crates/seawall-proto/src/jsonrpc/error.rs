@@ -21,6 +21,8 @@ pub const INTERNAL_ERROR: i64 = -32603;
 pub const HEADER_MISMATCH: i64 = -32020;
 /// -32021: the request needs a capability that the client did not declare (2026-07-28, `basic/index`).
 pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+/// Pages have to be visited before the request is made again; of 2025-11-25 alone (`client/elicitation`).
+pub const URL_ELICITATION_REQUIRED: i64 = -32_042;
 /// -32022: the protocol version is not supported (2026-07-28, `basic/index`).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 

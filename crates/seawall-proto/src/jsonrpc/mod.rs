@@ -23,6 +23,7 @@ pub(crate) use error::is_modern_code;
 pub use error::{
     ErrorObject, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST,
     METHOD_NOT_FOUND, MISSING_CLIENT_CAPABILITY, PARSE_ERROR, UNSUPPORTED_PROTOCOL_VERSION,
+    URL_ELICITATION_REQUIRED,
 };
 pub(crate) use id::IdName;
 pub use id::RequestId;
