@@ -1,9 +1,11 @@
-//! Every committed seed of the `config` and `redact` fuzz targets, through their bodies, and as many programs again.
+//! Every committed seed of the `config`, `mcpl` and `redact` fuzz targets, through their bodies, and as many programs again.
 
 #![cfg(test)]
 
 #[path = "../../../fuzz/bodies/config.rs"]
 mod config;
+#[path = "../../../fuzz/bodies/mcpl.rs"]
+mod mcpl;
 #[path = "../../../fuzz/bodies/redact.rs"]
 mod redact;
 
@@ -28,6 +30,12 @@ fn replay(target: &str, body: fn(&[u8])) {
 #[test]
 fn config_seeds_hold() {
     replay("config", config::run);
+}
+
+/// MCP Live 0.5, sections 9, 10.3 and 14; RFC-004, RFC-005, RFC-007.
+#[test]
+fn mcpl_seeds_hold() {
+    replay("mcpl", mcpl::run);
 }
 
 /// R1, R2.
