@@ -528,7 +528,7 @@ fn parameters_have_their_shape() {
         complete(["i", "c", "a"], &Place::Anywhere, &text_blocks("Hello")).as_str(),
         r#"{"inferenceId":"i","conversationId":"c","channelId":"a","content":[{"text":"Hello","type":"text"}]}"#
     );
-    let registry = registry(&[text.clone()]);
+    let registry = registry(std::slice::from_ref(&text));
     assert_eq!(
         registry.list().as_str(),
         format!(r#"{{"channels":[{text}]}}"#)
