@@ -5,7 +5,9 @@
 //! Without a script, `scripted-server plain` is an honest server with the tools `echo`, `sleep` and `fail`, and
 //! `scripted-server echo --bytes N` is the fastest honest server that one loop can be, for benchmarks.
 //!
-//! [`HttpPeer`] is an HTTP server in the test's own process that does what the test says, byte for byte.
+//! [`HttpPeer`] is an HTTP server in the test's own process that does what the test says, byte for byte, [`WsPeer`] a
+//! WebSocket server that runs the test's own code. [`McplServer`] is a server with the MCP Live extension, over stdio or a
+//! WebSocket.
 //!
 //! This crate is for tests only: where a test could not go on anyway it panics.
 //!
@@ -16,10 +18,12 @@
 
 mod http_peer;
 mod locate;
+mod mcpl;
 mod peer;
 mod process;
 mod rules;
 mod script;
+mod ws_peer;
 
 #[cfg(unix)]
 pub mod server;
@@ -28,12 +32,17 @@ use std::time::Duration;
 
 pub use http_peer::{HttpAct, HttpPeer, HttpRequest, TEST_ROOT, test_tls};
 pub use locate::{everything_path, server_path};
+pub use mcpl::{
+    McplAct, McplAnswer, McplPeer, McplServer, mcpl_incoming, mcpl_notification, mcpl_push,
+    mcpl_register, mcpl_request, mcpl_wait,
+};
 pub use peer::RealPeer;
 pub use process::{
     ProcessState, is_alive, is_zombie, pause, process_state, wait_for_pid, wait_until,
 };
 pub use rules::{CallRule, Grandchild, Serve, Until, tool};
 pub use script::{Raw, Script, Server, Step, Stream};
+pub use ws_peer::{WsMessage, WsPeer, WsSocket, ws_frame};
 
 /// How long a scripted process lives at most.
 pub const LIFETIME: Duration = Duration::from_secs(300);

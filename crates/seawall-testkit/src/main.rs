@@ -1,4 +1,4 @@
-//! `scripted-server script JSON | file PATH | plain | echo --bytes N`: see the crate's documentation.
+//! `scripted-server script JSON | script-file PATH | mcpl JSON | mcpl-file PATH | plain | echo --bytes N`: see the crate's documentation.
 
 use std::process::ExitCode;
 

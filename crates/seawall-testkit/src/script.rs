@@ -381,23 +381,7 @@ impl Script {
     #[expect(clippy::expect_used, reason = "a test cannot go on without its server")]
     fn server_at(&self, program: &Path) -> Server {
         let text = serde_json::to_string(self).expect("a script is JSON");
-        if text.len() <= MAX_ARGUMENT_BYTES {
-            return Server {
-                program: program.to_owned(),
-                args: vec!["script".to_owned(), text],
-                file: None,
-            };
-        }
-        let file = tempfile::NamedTempFile::new()
-            .expect("a temporary file")
-            .into_temp_path();
-        std::fs::write(&file, text).expect("a script is written");
-        let args = vec!["file".to_owned(), file.to_string_lossy().into_owned()];
-        Server {
-            program: program.to_owned(),
-            args,
-            file: Some(Arc::new(file)),
-        }
+        Server::at(program, "script", &text)
     }
 
     fn answer(self, member: &str, payload: &str, to: Option<&str>, id: Option<&str>) -> Self {
@@ -422,6 +406,32 @@ pub struct Server {
 }
 
 impl Server {
+    /// `scripted-server` with this text to follow, as `verb` reads it.
+    pub(crate) fn following(verb: &str, text: &str) -> Self {
+        Self::at(server_path(), verb, text)
+    }
+
+    #[expect(clippy::expect_used, reason = "a test cannot go on without its server")]
+    fn at(program: &Path, verb: &str, text: &str) -> Self {
+        if text.len() <= MAX_ARGUMENT_BYTES {
+            return Self {
+                program: program.to_owned(),
+                args: vec![verb.to_owned(), text.to_owned()],
+                file: None,
+            };
+        }
+        let file = tempfile::NamedTempFile::new()
+            .expect("a temporary file")
+            .into_temp_path();
+        std::fs::write(&file, text).expect("a script is written");
+        let path = file.to_string_lossy().into_owned();
+        Self {
+            program: program.to_owned(),
+            args: vec![format!("{verb}-file"), path],
+            file: Some(Arc::new(file)),
+        }
+    }
+
     /// The raw loop for benchmarks: answers each `tools/call` with a text of so many bytes.
     #[must_use]
     pub fn fast_echo(text_bytes: usize) -> Self {

@@ -13,7 +13,7 @@ mod tls;
 
 pub use act::HttpAct;
 pub use request::HttpRequest;
-use request::read_request;
+pub(crate) use request::read_request;
 pub use tls::{TEST_ROOT, test_tls};
 
 /// A connection, in clear or not.

@@ -26,7 +26,7 @@ impl HttpRequest {
     }
 }
 
-pub(super) fn read_request(stream: &mut dyn Read, connection: usize) -> io::Result<HttpRequest> {
+pub(crate) fn read_request(stream: &mut dyn Read, connection: usize) -> io::Result<HttpRequest> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
     let mut more = |bytes: &mut Vec<u8>| match stream.read(&mut buffer)? {

@@ -39,8 +39,10 @@ pub fn main(args: impl Iterator<Item = String>) -> u8 {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match *args.as_slice() {
         ["plain"] => status(Runner::new(Script::plain()).run()),
-        ["script", text] => script(text.as_bytes()),
-        ["file", path] => match std::fs::read(path) {
+        ["script", text] => script(text),
+        ["mcpl", text] => mcpl(text),
+        [verb @ ("script-file" | "mcpl-file"), path] => match std::fs::read_to_string(path) {
+            Ok(text) if verb == "mcpl-file" => mcpl(&text),
             Ok(text) => script(&text),
             Err(error) => usage(&format!("{path}: {error}")),
         },
@@ -53,12 +55,23 @@ pub fn main(args: impl Iterator<Item = String>) -> u8 {
             Err(error) => usage(&error.to_string()),
         },
         ["parent", text] => status(run::be_parent(text)),
-        _ => usage("scripted-server plain | script JSON | file PATH | echo --bytes N"),
+        _ => usage(
+            "scripted-server plain | script JSON | script-file PATH | mcpl JSON | mcpl-file PATH | echo --bytes N",
+        ),
     }
 }
 
-fn script(text: &[u8]) -> u8 {
-    match serde_json::from_slice(text) {
+/// It ends with its input, or where its script breaks off; only a script that is none is told.
+fn mcpl(text: &str) -> u8 {
+    match crate::mcpl::play_stdio(text) {
+        Ok(()) => 0,
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => 1,
+        Err(error) => status(Err(End::Io(error))),
+    }
+}
+
+fn script(text: &str) -> u8 {
+    match serde_json::from_str(text) {
         Ok(script) => status(Runner::new(script).run()),
         Err(error) => usage(&format!("not a script: {error}")),
     }

@@ -319,6 +319,7 @@ impl ClientBuilder {
         let mut tasks = JoinSet::new();
         let span = tracing::debug_span!("mcp", server = %server);
         let transport = match (&opened, spoken.dialect) {
+            (Opened::Stream(link), _) if link.is_websocket() => Transport::WebSocket,
             (Opened::Stream(_), _) => Transport::Stdio,
             (Opened::Http(_), Dialect::Streamable) => Transport::StreamableHttp,
             (Opened::Http(_), Dialect::EventStream) => Transport::EventStream,

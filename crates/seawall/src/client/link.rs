@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use seawall_proto::connection::ExitReason;
+use seawall_proto::connection::{CloseReason, ExitReason, Step};
 use seawall_proto::mcp::Revision;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 #[cfg(unix)]
@@ -15,10 +15,11 @@ use tokio::net::unix::pipe;
 
 use crate::transport::http::{EventStreamHttp, HttpEvent, Post, StreamableHttp};
 use crate::transport::stdio::{self, NotReaped, ProcessTree, Stdin};
+use crate::transport::websocket::{WebSocket, WebSocketFault};
 
 /// What a driver drives.
 pub(super) enum Opened {
-    /// Two pipes, or the like.
+    /// Two pipes, a WebSocket, or the like.
     Stream(Link),
     /// A server behind a URL.
     Http(Http),
@@ -82,6 +83,24 @@ pub(crate) struct Link {
     pub(super) ends: Ends,
 }
 
+impl Link {
+    /// Both ends of a WebSocket.
+    pub(super) fn of_websocket(socket: WebSocket) -> Self {
+        Self {
+            sink: Sink::WebSocket(socket.clone()),
+            ends: Ends {
+                stdout: Source::WebSocket(socket.clone(), None),
+                stderr: None,
+                tree: Tree::WebSocket(socket),
+            },
+        }
+    }
+
+    pub(super) fn is_websocket(&self) -> bool {
+        matches!(self.sink, Sink::WebSocket(_))
+    }
+}
+
 /// The ends that the driver owns.
 pub(super) struct Ends {
     pub(super) stdout: Source,
@@ -100,6 +119,8 @@ pub(super) enum Sink {
         expect(dead_code, reason = "only in-memory peers and other systems")
     )]
     Stream(Pin<Box<dyn AsyncWrite + Send>>),
+    /// A WebSocket; only the driver writes to it.
+    WebSocket(WebSocket),
     /// Nowhere: the driver takes each message to an exchange of its own.
     Exchanges,
 }
@@ -120,7 +141,9 @@ impl Sink {
         match self {
             #[cfg(unix)]
             Self::Pipe(pipe) => pipe.try_write_vectored(frames),
-            Self::Stream(_) | Self::Exchanges => Err(io::ErrorKind::WouldBlock.into()),
+            Self::Stream(_) | Self::WebSocket(_) | Self::Exchanges => {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
         }
     }
 
@@ -134,17 +157,30 @@ impl Sink {
             #[cfg(unix)]
             Self::Pipe(pipe) => Pin::new(pipe).poll_write_vectored(context, frames),
             Self::Stream(stream) => stream.as_mut().poll_write_vectored(context, frames),
+            Self::WebSocket(socket) => socket.poll_write(context, frames).map(Ok),
             Self::Exchanges => Poll::Pending,
+        }
+    }
+
+    /// Goes on with what was taken and is not written, where the transport keeps some.
+    pub(super) fn poll_flush(&self, context: &mut Context<'_>) {
+        if let Self::WebSocket(socket) = self {
+            socket.poll_flush(context);
         }
     }
 }
 
 /// Where bytes come from.
-pub(super) struct Source(Pin<Box<dyn AsyncRead + Send>>);
+pub(super) enum Source {
+    /// A pipe, or the like.
+    Stream(Pin<Box<dyn AsyncRead + Send>>),
+    /// A WebSocket, each message a line, and why it ended once it did.
+    WebSocket(WebSocket, Option<WebSocketFault>),
+}
 
 impl Source {
     pub(super) fn new(stream: impl AsyncRead + Send + 'static) -> Self {
-        Self(Box::pin(stream))
+        Self::Stream(Box::pin(stream))
     }
 
     /// Appends what can be read at once to `buffer`; zero bytes are the end.
@@ -153,32 +189,61 @@ impl Source {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>> {
-        pin!(self.0.read_buf(buffer)).poll(context)
+        match self {
+            Self::Stream(stream) => pin!(stream.read_buf(buffer)).poll(context),
+            Self::WebSocket(socket, ended) => match socket.poll_read(context, buffer) {
+                Poll::Ready(Ok(read)) => Poll::Ready(Ok(read)),
+                Poll::Ready(Err(fault)) => {
+                    *ended = Some(fault);
+                    Poll::Ready(Ok(0))
+                }
+                Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+
+    /// Why the session ends with the end of this, at `step` if it had not begun.
+    pub(super) fn end(&self, step: Step) -> CloseReason {
+        match self {
+            Self::WebSocket(_, Some(fault)) => fault.reason(step),
+            Self::Stream(_) | Self::WebSocket(_, None) => CloseReason::StdoutClosed,
+        }
     }
 }
 
-/// The processes that end with the connection, if it has any.
+/// What ends with the connection: processes, a socket, or nothing.
 #[derive(Clone)]
 pub(super) enum Tree {
     /// A child and its group.
     Process(ProcessTree),
+    /// A WebSocket: the server is told.
+    WebSocket(WebSocket),
     /// None: the server is not ours to end.
     None,
 }
 
 impl Tree {
+    /// Whether there is a child whose exit can be seen.
+    pub(super) fn has_exit(&self) -> bool {
+        matches!(self, Self::Process(_))
+    }
+
     /// Waits until the child's exit was seen.
     pub(super) async fn exited(&self) -> ExitReason {
         match self {
             Self::Process(tree) => tree.exited().await,
-            Self::None => std::future::pending().await,
+            Self::WebSocket(_) | Self::None => std::future::pending().await,
         }
     }
 
-    /// Ends the child and its group, and waits until they are gone (T1).
+    /// Ends the child and its group, and waits until they are gone (T1); or says goodbye.
     pub(super) async fn end(&self) -> Result<(), NotReaped> {
         match self {
             Self::Process(tree) => tree.end(stdio::GRACE).await.map(drop),
+            Self::WebSocket(socket) => {
+                socket.end().await;
+                Ok(())
+            }
             Self::None => Ok(()),
         }
     }
@@ -187,14 +252,15 @@ impl Tree {
     pub(super) fn look(&self) {
         match self {
             Self::Process(tree) => tree.look(),
-            Self::None => {}
+            Self::WebSocket(_) | Self::None => {}
         }
     }
 
-    /// Kills the child and its group at once.
+    /// Kills the child and its group, or closes the socket, at once.
     pub(super) fn kill_now(&self) {
         match self {
             Self::Process(tree) => tree.kill_now(),
+            Self::WebSocket(socket) => socket.let_go(),
             Self::None => {}
         }
     }
@@ -203,7 +269,7 @@ impl Tree {
     pub(super) fn pid(&self) -> Option<u32> {
         match self {
             Self::Process(tree) => Some(tree.pid()),
-            Self::None => None,
+            Self::WebSocket(_) | Self::None => None,
         }
     }
 }

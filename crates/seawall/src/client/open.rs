@@ -10,9 +10,10 @@ use super::link::{Ends, Http, Link, Opened, Sink, Source, Tree};
 use super::secrets::Secrets;
 use crate::config::{Endpoint, NetworkConfig, StdioConfig};
 use crate::error::ErrorKind;
-use crate::redact::Redactor;
+use crate::redact::{Redactor, RedactorBuilder};
 use crate::transport::http::{EventStreamHttp, HttpConfig, StaticBearer, StreamableHttp};
 use crate::transport::stdio;
+use crate::transport::websocket::{WebSocket, WebSocketConfig};
 use crate::web::{Authorize, HttpClient};
 
 /// How messages go to a URL.
@@ -37,7 +38,7 @@ pub(super) fn open(builder: &ClientBuilder, way: Way) -> Result<(Opened, Secrets
     match builder.config.endpoint() {
         Endpoint::Stdio(entry) => start(entry, builder.config.server()),
         Endpoint::Http(entry) => reach(entry, builder, way),
-        Endpoint::WebSocket(_) => Err(ErrorKind::NotBuilt("connecting to a ws:// or wss:// URL")),
+        Endpoint::WebSocket(entry) => dial(entry, builder),
     }
 }
 
@@ -62,17 +63,8 @@ fn reach(
     builder: &ClientBuilder,
     way: Way,
 ) -> Result<(Opened, Secrets), ErrorKind> {
-    let client = match &builder.http {
-        Some(client) => client.clone(),
-        None => HttpClient::new().map_err(ErrorKind::Http)?,
-    };
-    let headers_given = entry
-        .headers
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()));
-    let mut redactor = Redactor::builder()
-        .address(&entry.url)
-        .headers(headers_given);
+    let client = web(builder)?;
+    let mut redactor = given(entry);
     let authorizer: Option<Arc<dyn Authorize>> =
         match (&entry.bearer_token, &entry.bearer_token_env) {
             (Some(token), Some(variable)) => {
@@ -96,4 +88,43 @@ fn reach(
         Dialect::EventStream => Http::EventStream(EventStreamHttp::new(config)),
     };
     Ok((Opened::Http(http), Secrets::new(redactor, login)))
+}
+
+/// Both ends of a WebSocket, which is dialed by its driver.
+fn dial(entry: &NetworkConfig, builder: &ClientBuilder) -> Result<(Opened, Secrets), ErrorKind> {
+    let upgrader = web(builder)?.upgrader().map_err(ErrorKind::Http)?;
+    let mut redactor = given(entry);
+    let mut token = None;
+    if let Some(given) = &entry.bearer_token {
+        redactor = redactor.token(given.reveal());
+        token = Some(SecretString::from(given.reveal().to_owned()));
+    }
+    let limits = builder.config.limits();
+    let socket = WebSocket::new(WebSocketConfig {
+        url: entry.url.clone(),
+        headers: entry.header_map().map_err(ErrorKind::Header)?,
+        token,
+        upgrader,
+        max_frame_bytes: limits.max_frame_bytes,
+        max_outbound_frame_bytes: limits.max_outbound_frame_bytes,
+    });
+    let link = Link::of_websocket(socket);
+    Ok((Opened::Stream(link), Secrets::new(redactor, None)))
+}
+
+/// The way to the web: the caller's, or one of its own.
+fn web(builder: &ClientBuilder) -> Result<HttpClient, ErrorKind> {
+    match &builder.http {
+        Some(client) => Ok(client.clone()),
+        None => HttpClient::new().map_err(ErrorKind::Http),
+    }
+}
+
+/// What of an entry is secret besides its token (R1).
+fn given(entry: &NetworkConfig) -> RedactorBuilder {
+    let headers = entry
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    Redactor::builder().address(&entry.url).headers(headers)
 }

@@ -16,6 +16,8 @@ pub enum Transport {
     StreamableHttp,
     /// HTTP+SSE: 2024-11-05.
     EventStream,
+    /// A WebSocket, one message per text frame: MCP Live.
+    WebSocket,
 }
 
 impl fmt::Display for Transport {
@@ -24,6 +26,7 @@ impl fmt::Display for Transport {
             Self::Stdio => "stdio",
             Self::StreamableHttp => "Streamable HTTP",
             Self::EventStream => "HTTP+SSE",
+            Self::WebSocket => "WebSocket",
         })
     }
 }

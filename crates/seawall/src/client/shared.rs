@@ -337,6 +337,7 @@ impl State {
                 Poll::Pending => return,
             }
         }
+        open.poll_flush(context);
     }
 
     /// Whether the driver must not read on because of L8; noted, so that it is woken once it may.

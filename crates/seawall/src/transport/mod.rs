@@ -2,3 +2,4 @@
 
 pub(crate) mod http;
 pub(crate) mod stdio;
+pub(crate) mod websocket;

@@ -4,7 +4,7 @@
 //! **Invariant:** nothing is requested of an origin that the policy did not allow; redirects are never followed here.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -21,7 +21,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// It is asked for every request that a server's configuration or a server's answer causes: the server's own, and those
 /// of a login. It is asked before a name is looked up.
 pub trait EgressPolicy: Send + Sync {
-    /// Whether a request with `method` may go to `origin`, which is `scheme://host[:port]`.
+    /// Whether a request with `method` may go to `origin`, which is `scheme://host[:port]`. A WebSocket is a `GET` to an
+    /// origin whose scheme is `ws` or `wss`.
     fn allow(&self, method: &str, origin: &str) -> bool;
 }
 
@@ -37,6 +38,16 @@ impl<F: Fn(&str, &str) -> bool + Send + Sync> EgressPolicy for F {
 /// and `SSL_CERT_DIR` too) are honoured.
 #[derive(Clone)]
 pub struct HttpClient {
+    client: reqwest::Client,
+    egress: Option<Arc<dyn EgressPolicy>>,
+    roots: Arc<[reqwest::Certificate]>,
+    /// For connections that become something else; made when the first one is wanted.
+    upgrading: Arc<OnceLock<reqwest::Client>>,
+}
+
+/// Makes connections that become WebSockets: with the same trust, proxies and policy, over HTTP/1.1 alone, each once.
+#[derive(Clone)]
+pub(crate) struct Upgrader {
     client: reqwest::Client,
     egress: Option<Arc<dyn EgressPolicy>>,
 }
@@ -153,18 +164,29 @@ impl HttpClient {
         Ok(self.client.execute(request))
     }
 
-    fn check(&self, method: &Method, url: &Url) -> Result<(), EgressRefused> {
-        let Some(policy) = &self.egress else {
-            return Ok(());
+    /// What makes connections that become WebSockets.
+    ///
+    /// # Errors
+    /// [`HttpClientError::System`].
+    pub(crate) fn upgrader(&self) -> Result<Upgrader, HttpClientError> {
+        let client = match self.upgrading.get() {
+            Some(client) => client.clone(),
+            None => {
+                let builder = base().http1_only().pool_max_idle_per_host(0).no_gzip();
+                let client = trusting(builder, &self.roots)
+                    .build()
+                    .map_err(HttpClientError::System)?;
+                self.upgrading.get_or_init(|| client).clone()
+            }
         };
-        let origin = url.origin().ascii_serialization();
-        if policy.allow(method.as_str(), &origin) {
-            return Ok(());
-        }
-        Err(EgressRefused {
-            method: method.clone(),
-            origin: shown_origin(url),
+        Ok(Upgrader {
+            client,
+            egress: self.egress.clone(),
         })
+    }
+
+    fn check(&self, method: &Method, url: &Url) -> Result<(), EgressRefused> {
+        check(self.egress.as_deref(), method, url)
     }
 
     /// The small document at `url`: one GET, whose answer is 200, read whole. No redirect is followed.
@@ -226,6 +248,25 @@ impl fmt::Debug for HttpClient {
     }
 }
 
+impl Upgrader {
+    /// A request at `url` that asks for an upgrade, once the egress policy allowed one to `asked`: the same place, as the
+    /// configuration has it.
+    pub(crate) fn request(
+        &self,
+        asked: &Url,
+        url: Url,
+    ) -> Result<reqwest::RequestBuilder, EgressRefused> {
+        check(self.egress.as_deref(), &Method::GET, asked)?;
+        Ok(self.client.get(url))
+    }
+}
+
+impl fmt::Debug for Upgrader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upgrader").finish_non_exhaustive()
+    }
+}
+
 impl HttpClientBuilder {
     /// Trusts the certificates of `pem` beside the system's.
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
@@ -244,31 +285,66 @@ impl HttpClientBuilder {
     /// # Errors
     /// A root certificate is not PEM, or the system's settings cannot be used.
     pub fn build(self) -> Result<HttpClient, HttpClientError> {
-        // The first provider of the process stays; another one's is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("seawall/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none())
-            // A request that may have been carried out is never sent again behind our back.
-            .retry(reqwest::retry::never())
-            .connect_timeout(CONNECT_TIMEOUT)
-            .tcp_nodelay(true)
-            .referer(false);
+        let mut roots = Vec::new();
         for pem in &self.roots {
-            let roots = reqwest::Certificate::from_pem_bundle(pem)
+            let bundle = reqwest::Certificate::from_pem_bundle(pem)
                 .map_err(HttpClientError::RootCertificate)?;
-            if roots.is_empty() {
+            if bundle.is_empty() {
                 return Err(HttpClientError::NoRootCertificate);
             }
-            for root in roots {
-                builder = builder.add_root_certificate(root);
-            }
+            roots.extend(bundle);
         }
+        let builder = base().connect_timeout(CONNECT_TIMEOUT);
         Ok(HttpClient {
-            client: builder.build().map_err(HttpClientError::System)?,
+            client: trusting(builder, &roots)
+                .build()
+                .map_err(HttpClientError::System)?,
             egress: self.egress,
+            roots: roots.into(),
+            upgrading: Arc::default(),
         })
     }
+}
+
+/// What holds for every request.
+fn base() -> reqwest::ClientBuilder {
+    // The first provider of the process stays; another one's is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .user_agent(concat!("seawall/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        // A request that may have been carried out is never sent again behind our back.
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .referer(false)
+}
+
+fn trusting(
+    builder: reqwest::ClientBuilder,
+    roots: &[reqwest::Certificate],
+) -> reqwest::ClientBuilder {
+    roots
+        .iter()
+        .cloned()
+        .fold(builder, reqwest::ClientBuilder::add_root_certificate)
+}
+
+fn check(
+    egress: Option<&dyn EgressPolicy>,
+    method: &Method,
+    url: &Url,
+) -> Result<(), EgressRefused> {
+    let Some(policy) = egress else {
+        return Ok(());
+    };
+    let origin = url.origin().ascii_serialization();
+    if policy.allow(method.as_str(), &origin) {
+        return Ok(());
+    }
+    Err(EgressRefused {
+        method: method.clone(),
+        origin: shown_origin(url),
+    })
 }
 
 impl fmt::Debug for HttpClientBuilder {

@@ -11,7 +11,7 @@ mod redirect;
 pub use authorize::Boxed;
 pub(crate) use authorize::{Authorize, Credentials, Refusal, Verdict, Waits};
 pub use client::{DocumentError, EgressPolicy, HttpClient, HttpClientBuilder, HttpClientError};
-pub(crate) use client::{EgressRefused, FetchError, Fetched};
+pub(crate) use client::{EgressRefused, FetchError, Fetched, Upgrader};
 pub use error::{
     AuthError, Exchange, LoginFault, OAuthErrorCode, SettingsFault, StoreFault, Unsound,
 };

@@ -23,6 +23,7 @@ mod http_support;
 mod journal;
 mod spawning;
 mod stdio_eras;
+mod websockets;
 
 use std::sync::{Arc, Mutex};
 

@@ -240,6 +240,7 @@ impl Found {
             transport: match report.transport {
                 Transport::Stdio => "stdio",
                 Transport::EventStream => "http_sse",
+                Transport::WebSocket => "websocket",
                 _ => "streamable_http",
             },
             revision: report.revision.to_string(),

@@ -68,6 +68,7 @@ fn table(checkup: &Checkup, found: &Found) -> Table {
     let transport = match found.transport {
         "streamable_http" => "Streamable HTTP",
         "http_sse" => "HTTP+SSE",
+        "websocket" => "WebSocket",
         other => other,
     };
     plain("transport", transport.to_owned());

@@ -1,4 +1,4 @@
-//! The driver of a server at the other end of two pipes: it reads the server's output and sees its end.
+//! The driver of a server at the other end of two pipes, or of a WebSocket: it reads the server's output and sees its end.
 //!
 //! It owns the reading ends; the connection and the writing end it shares with the callers.
 //!
@@ -52,13 +52,18 @@ struct Ending {
 impl StreamDriver {
     pub(in crate::client) fn new(core: Core, ends: Ends, max_frame_bytes: usize) -> Self {
         let tree = core.tree.clone();
+        let exited =
+            tree.has_exit()
+                .then(|| -> Pin<Box<dyn Future<Output = ExitReason> + Send>> {
+                    Box::pin(async move { tree.exited().await })
+                });
         Self {
             core,
             stdout: Some(ends.stdout),
             stderr: ends.stderr,
             decoder: LineDecoder::new(max_frame_bytes),
             messages: VecDeque::new(),
-            exited: Some(Box::pin(async move { tree.exited().await })),
+            exited,
             ending: None,
         }
     }
@@ -134,8 +139,10 @@ impl StreamDriver {
             };
             match source.poll_read(context, self.decoder.read_buffer()) {
                 Poll::Ready(Ok(0)) => {
+                    let step = self.core.shared.lock().state().connection.handshake_step();
+                    let reason = source.end(step);
                     self.stdout = None;
-                    self.sign_of_end(CloseReason::StdoutClosed);
+                    self.sign_of_end(reason);
                     return;
                 }
                 Poll::Ready(Ok(_)) => {}

@@ -102,19 +102,22 @@ fn credential_on_stdio_is_refused() {
 #[test]
 fn cleartext_credential_is_one_warning() {
     let bearer = r#", "bearerTokenEnv": "TOKEN", "headers": {"X-Api-Key": "${SET}"}"#;
-    let checked = check_text(&at_url("http://h/mcp", bearer));
-    assert_eq!(checked.warnings.len(), 1);
-    let message = checked.warnings[0].to_string();
-    assert!(
-        message.contains("bearerTokenEnv") && message.contains("headers.X-Api-Key"),
-        "{message}"
-    );
-    assert_eq!(
-        checked.servers[0].warnings()[0].kind(),
-        checked.warnings[0].kind()
-    );
+    for url in ["http://h/mcp", "ws://h/mcp"] {
+        let checked = check_text(&at_url(url, bearer));
+        assert_eq!(checked.warnings.len(), 1, "{url}");
+        let message = checked.warnings[0].to_string();
+        assert!(
+            message.contains("bearerTokenEnv") && message.contains("headers.X-Api-Key"),
+            "{message}"
+        );
+        assert_eq!(
+            checked.servers[0].warnings()[0].kind(),
+            checked.warnings[0].kind()
+        );
+    }
     for url in [
         "ws://u:hunter22@h/",
+        "ws://h/?token=hunter22",
         "http://h/?api_key=hunter22",
         "http://h/sk-0123456789abcdef/mcp",
         "http://h/sk%2D0123456789abcdef/mcp",

@@ -67,7 +67,7 @@ pub(crate) enum HttpFault {
 
 impl HttpFault {
     /// The same for whoever advises.
-    pub(super) fn obstacle(&self) -> Obstacle {
+    pub(crate) fn obstacle(&self) -> Obstacle {
         match self {
             Self::Egress(_) => Obstacle::Policy,
             Self::Dns => Obstacle::Name,
@@ -86,7 +86,7 @@ impl HttpFault {
     }
 
     /// What went wrong before there was an answer, or in the middle of one.
-    pub(super) fn of(error: &reqwest::Error) -> Self {
+    pub(crate) fn of(error: &reqwest::Error) -> Self {
         if error.is_builder() {
             return Self::Request;
         }

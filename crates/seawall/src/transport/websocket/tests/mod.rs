@@ -1,0 +1,4 @@
+//! Addresses, and frames over a peer in memory on a paused clock.
+
+mod addresses;
+mod frames;
