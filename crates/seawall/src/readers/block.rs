@@ -20,7 +20,7 @@ pub(super) enum Block {
     Link { name: Json, uri: Json },
     /// An object whose `type` is another string.
     Unknown,
-    /// Not an object, no `type`, a key twice, a part missing or of the wrong kind.
+    /// Not an object, no `type`, a key twice, a part missing, of the wrong kind or where it has no place.
     Malformed,
 }
 
@@ -31,10 +31,26 @@ impl Block {
 }
 
 fn known(block: &Json) -> Option<Block> {
-    let [tag, text, data, media_type, name, uri, resource] = fields(
+    let [
+        tag,
+        text,
+        data,
+        media_type,
+        name,
+        uri,
+        resource,
+        disposition,
+    ] = fields(
         block,
         [
-            "type", "text", "data", "mimeType", "name", "uri", "resource",
+            "type",
+            "text",
+            "data",
+            "mimeType",
+            "name",
+            "uri",
+            "resource",
+            "disposition",
         ],
     )?;
     let tag = string(tag)?;
@@ -51,6 +67,10 @@ fn known(block: &Json) -> Option<Block> {
         }
         _ => return Some(Block::Unknown),
     };
+    if disposition.is_some() {
+        // MCP Live has it on references only: what is inline and says how to treat it as one is given to no model (RFC-005).
+        return None;
+    }
     Some(Block::Payload(Payload {
         kind,
         data: string(data)?,

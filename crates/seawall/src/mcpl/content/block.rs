@@ -64,6 +64,36 @@ impl Block {
         Self::known(json).unwrap_or(Self::Withheld(Withheld::Malformed))
     }
 
+    pub(super) fn read_result(json: &Json) -> Self {
+        Self::of_mcp(json).unwrap_or_else(|| Self::read(json))
+    }
+
+    /// The block, if it is one that MCP has and MCPL has not.
+    fn of_mcp(json: &Json) -> Option<Self> {
+        let [tag, resource] = members(json, "content", ["type", "resource"]).ok()?;
+        let reference = |testimony| {
+            Self::Reference(Reference {
+                id: None,
+                kind: ReferenceKind::Resource,
+                testimony,
+                from: None,
+            })
+        };
+        match (tag?.string()?.as_ref(), resource) {
+            ("resource_link", _) => Some(
+                Testimony::read_link(json).map_or(Self::Withheld(Withheld::Malformed), reference),
+            ),
+            ("resource", Some(resource)) => {
+                let [text] = members(&resource, "content", ["text"]).ok()?;
+                Some(match text {
+                    Some(text) => Self::Text(text.string()?.into_owned()),
+                    None => Self::Withheld(Withheld::UnknownType),
+                })
+            }
+            _ => None,
+        }
+    }
+
     fn known(json: &Json) -> Option<Self> {
         let names = ["type", "text", "data", "mimeType", "uri", "disposition"];
         let [tag, text, data, mime_type, uri, disposition] =

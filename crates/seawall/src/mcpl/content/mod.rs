@@ -73,6 +73,16 @@ impl Content {
         Self::of_blocks("content", json)
     }
 
+    /// Reads the content of a tool's result, which has MCP's own blocks too: a link is a reference without a disposition, and
+    /// an embedded text is text (RFC-005, section 8.1). An embedded blob is of a type that is not known here.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn of_result(json: &Json) -> Result<Self, Invalid> {
+        let blocks = wire::elements("content", json, MAX_BLOCKS)?;
+        Self::bounded("content", blocks.iter().map(Block::read_result).collect())
+    }
+
     /// Reads an array of blocks, where nothing else is allowed.
     pub(in crate::mcpl) fn of_blocks(field: &'static str, json: &Json) -> Result<Self, Invalid> {
         let blocks = wire::elements(field, json, MAX_BLOCKS)?;

@@ -93,6 +93,20 @@ impl Testimony {
         })
     }
 
+    /// Reads a `resource_link` of MCP: as far as it goes, the same claims. `None` as in [`read`](Self::read).
+    pub(super) fn read_link(block: &Json) -> Option<Self> {
+        let [size, ..] = members(block, "content", ["size", "digest", "expiresAt"]).ok()?;
+        let mut testimony = Self::read(block)?;
+        // Members that MCP does not have on a link say nothing on one.
+        testimony
+            .dropped
+            .retain(|name| matches!(*name, "mimeType" | "name"));
+        (testimony.digest, testimony.disposition) = (None, None);
+        testimony.expires = Expiry::Unsaid;
+        testimony.size_bytes = claim("size", size, &mut testimony.dropped, size_bytes);
+        Some(testimony)
+    }
+
     /// Where the server serves it. For whoever fetches it; it may be a credential, and is never shown to a model.
     #[must_use]
     pub fn uri(&self) -> &str {

@@ -122,6 +122,40 @@ fn contradicting_inline_data_is_withheld() {
     }
 }
 
+/// RFC-005, section 8.1: in a tool's result a link of MCP is a reference too, and what is embedded is what it is.
+#[test]
+fn a_result_has_the_blocks_of_mcp_too() {
+    let result = json(
+        r#"[{"type":"text","text":"done"},
+            {"type":"resource_link","uri":"https://home.example/x","name":"x.wav","mimeType":"audio/wav","size":12,"digest":"?"},
+            {"type":"resource","resource":{"uri":"a:b","text":"inside"}},
+            {"type":"resource","resource":{"uri":"a:b","blob":"U0VD"}},
+            {"type":"resource","uri":"https://home.example/y","disposition":"never"},
+            {"type":"image","data":"U0VD","mimeType":"image/png","disposition":"never"},
+            {"type":"resource_link","name":"nowhere"}]"#,
+    );
+    let mut content = Content::of_result(&result).expect("content");
+    References::new().admit(&mut content, Provenance::ToolResult);
+    let shown = content.shown();
+    let lines: Vec<&str> = shown
+        .lines()
+        .map(|line| line.split_once(": ").map_or(line, |(_, rest)| rest))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "done",
+            "\"x.wav\", resource, audio/wav, 12 bytes claimed, from a tool's result]",
+            "inside",
+            "its type is not known]",
+            "resource, from a tool's result]",
+            "its data is inline and said to be elsewhere]",
+            "it cannot be read]",
+        ]
+    );
+    assert!(!shown.contains("home.example") && !shown.contains("U0VD"));
+}
+
 /// RFC-005, vector 8: how long a stub is does not depend on the size that is claimed.
 #[test]
 fn a_claimed_size_changes_no_length() {

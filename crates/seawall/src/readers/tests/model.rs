@@ -309,6 +309,22 @@ fn malformed_block_is_a_stub_that_says_so() {
     assert!(place.names().is_empty());
 }
 
+/// MCP Live, RFC-005 vectors 1 and 2: what is inline and says how to treat it as a reference is shown to no model, and no more is
+/// the URI of a reference.
+#[test]
+fn what_a_server_withholds_from_a_model_is_not_shown() {
+    let place = Place::new();
+    for block in [
+        r#"{"type":"image","data":"U0VD","mimeType":"image/png","disposition":"never"}"#,
+        r#"{"type":"audio","data":"U0VD","mimeType":"audio/wav","disposition":"ref"}"#,
+        r#"{"type":"resource","uri":"https://home.example/x?sig=1","disposition":"never"}"#,
+    ] {
+        let read = place.read(&content(block));
+        assert_eq!(read.to_text(), "[malformed block at index 0]", "{block}");
+    }
+    assert!(place.names().is_empty());
+}
+
 /// N1: base64 that is none makes a block malformed: another alphabet, padding missing or in the middle, stray bits, garbage.
 #[test]
 fn payload_that_is_no_base64_is_malformed() {
