@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::input::Input;
-use super::{Wanted, terms};
+use super::{Wanted, pipes, terms};
 use crate::failure::{Failure, UsageError};
 use crate::printer::Printer;
 
@@ -148,17 +148,12 @@ impl Front {
 
 async fn over_stdio(gateway: Arc<Gateway>, client: Arc<Client>, stop: oneshot::Receiver<()>) {
     let input = Input {
-        input: tokio::io::stdin(),
+        input: pipes::input(),
         stop,
     };
     let limits = StdioLimits::default();
-    let serving = stdio::serve(
-        Arc::clone(&gateway),
-        client,
-        input,
-        tokio::io::stdout(),
-        limits,
-    );
+    let output = pipes::output();
+    let serving = stdio::serve(Arc::clone(&gateway), client, input, output, limits);
     tokio::select! {
         _ = serving => {}
         () = gateway.announce() => {}

@@ -4,6 +4,7 @@
 
 mod front;
 mod input;
+mod pipes;
 mod terms;
 
 use std::net::SocketAddr;

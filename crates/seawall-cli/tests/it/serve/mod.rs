@@ -9,6 +9,8 @@ mod http;
 mod journal;
 mod listing;
 mod offers;
+#[cfg(unix)]
+mod sockets;
 #[cfg(feature = "otel")]
 mod tracing;
 mod watching;
