@@ -441,6 +441,8 @@ impl From<&Failure> for ErrorReport {
     fn from(failure: &Failure) -> Self {
         let message = || failure.to_string();
         match failure {
+            Failure::Usage(UsageError::Arguments(error)) => Self::usage(&error.without_words()),
+            Failure::Usage(UsageError::Prompt(error)) => Self::usage(&error.without_words()),
             Failure::Usage(_) => Self::usage(&message()),
             Failure::Server(error) => Self::of(error),
             Failure::Uncalled { error, undone } => Self::uncalled(error, *undone),

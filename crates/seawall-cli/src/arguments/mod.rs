@@ -12,6 +12,7 @@ mod typing;
 
 use std::collections::HashSet;
 
+use seawall::visible::{Place, visible};
 use serde_json::Value;
 
 use node::Node;
@@ -23,7 +24,11 @@ pub(crate) use typing::Kind;
 /// How deep a dotted key may reach: what one message may nest, less the envelope.
 const MAX_DEPTH: usize = 120;
 
-/// Why arguments cannot be built. Public text: the user's own words, and names out of the tool's schema.
+/// The longest word of a server that is said to a person, in characters.
+const MAX_SAID_CHARS: usize = 60;
+
+/// Why arguments cannot be built. Text for a person at a terminal: the user's own words, and [said](said()) ones out of the
+/// tool's schema. A program is told [without](ArgumentError::without_words) the latter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ArgumentError {
@@ -58,6 +63,38 @@ pub(crate) enum ArgumentError {
     TooDeep(String),
 }
 
+impl ArgumentError {
+    /// The text without any word of the server's (O1).
+    pub(crate) fn without_words(&self) -> String {
+        let wordless = |expected: &[Kind]| expected.iter().map(Kind::without_words).collect();
+        let error = match self {
+            Self::WrongType {
+                key,
+                expected,
+                text,
+            } => Self::WrongType {
+                key: key.clone(),
+                expected: wordless(expected),
+                text: text.clone(),
+            },
+            Self::GivenTwice { key, expected } => Self::GivenTwice {
+                key: key.clone(),
+                expected: wordless(expected),
+            },
+            Self::NoMembers { key, expected } => Self::NoMembers {
+                key: key.clone(),
+                expected: wordless(expected),
+            },
+            Self::UnknownKey { key, .. } => Self::UnknownKey {
+                key: key.clone(),
+                nearest: None,
+            },
+            other => return other.to_string(),
+        };
+        error.to_string()
+    }
+}
+
 fn kinds(expected: &[Kind]) -> String {
     let names: Vec<String> = expected.iter().map(Kind::to_string).collect();
     names.join(" or ")
@@ -68,7 +105,16 @@ fn example(expected: &[Kind]) -> String {
 }
 
 fn nearest_name(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+    nearest.map_or_else(String::new, |name| {
+        format!("; did you mean `{}`?", said(name))
+    })
+}
+
+/// A server's word as it is said to a person: short, on one line, with nothing hidden in it.
+fn said(word: &str) -> String {
+    let start: String = word.chars().take(MAX_SAID_CHARS).collect();
+    let more = if start.len() < word.len() { "…" } else { "" };
+    format!("{}{more}", visible(&start, Place::Line))
 }
 
 /// Builds the arguments of a call: `document` (the text of `--args`) with `pairs` laid over it, typed by

@@ -3,9 +3,13 @@
 use seawall::Json;
 use serde_json::{Map, Value};
 
-use super::{nearest, nearest_name};
+use super::{nearest, nearest_name, said};
 
-/// Why a prompt cannot be asked for. Public text: the user's own words, and names out of the server's list.
+/// So many arguments that a prompt needs are named.
+const NAMED: usize = 8;
+
+/// Why a prompt cannot be asked for. Text for a person at a terminal: the user's own words, and [said](said()) ones out of the
+/// server's list. A program is told [without](PromptError::without_words) the latter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum PromptError {
@@ -26,8 +30,43 @@ pub(crate) enum PromptError {
         key: String,
         nearest: Option<String>,
     },
-    #[error("the prompt needs {}, as in `{}=…`", .keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "), .keys.first().map_or("", String::as_str))]
+    #[error("the prompt needs {}", needed(.keys))]
     Missing { keys: Vec<String> },
+}
+
+impl PromptError {
+    /// The text without any word of the server's (O1).
+    pub(crate) fn without_words(&self) -> String {
+        let error = match self {
+            Self::UnknownPrompt { server, name, .. } => Self::UnknownPrompt {
+                server: server.clone(),
+                name: name.clone(),
+                nearest: None,
+            },
+            Self::UnknownKey { key, .. } => Self::UnknownKey {
+                key: key.clone(),
+                nearest: None,
+            },
+            Self::Missing { .. } => Self::Missing { keys: Vec::new() },
+            other => return other.to_string(),
+        };
+        error.to_string()
+    }
+}
+
+fn needed(keys: &[String]) -> String {
+    let Some(first) = keys.first() else {
+        return "an argument that was not given; `seawall prompts` lists them".to_owned();
+    };
+    let mut names: Vec<String> = keys
+        .iter()
+        .take(NAMED)
+        .map(|key| format!("`{}`", said(key)))
+        .collect();
+    if keys.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    format!("{}, as in `{}=…`", names.join(", "), said(first))
 }
 
 /// The arguments for the prompt that is listed as `entry`. A prompt that lists no arguments at all takes any.

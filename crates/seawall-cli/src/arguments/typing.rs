@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::node::Node;
+use super::said;
 use super::schema::{Budget, Schema};
 
 /// How many choices an error lists.
@@ -22,7 +23,7 @@ pub(crate) enum Kind {
     Object,
     /// An array, and what its items may be.
     Array(Vec<Kind>),
-    /// One of these values.
+    /// One of these values; of none, if they are not to be said.
     Choice(Vec<Value>),
     /// The schema does not say.
     Any,
@@ -50,7 +51,15 @@ impl Kind {
                 Some(Self::Object) => r#"'[{"name": 1}]'"#.to_owned(),
                 _ => r#"'["text"]'"#.to_owned(),
             },
-            Self::Choice(values) => values.first().map_or_else(String::new, choice_text),
+            Self::Choice(values) => values.first().map_or_else(|| "…".to_owned(), choice_text),
+        }
+    }
+
+    /// The same, to be said without a word of the server's.
+    pub(super) fn without_words(&self) -> Self {
+        match self {
+            Self::Choice(_) => Self::Choice(Vec::new()),
+            other => other.clone(),
         }
     }
 
@@ -88,6 +97,9 @@ impl fmt::Display for Kind {
                 };
                 write!(f, "a JSON array{what}")
             }
+            Self::Choice(values) if values.is_empty() => {
+                f.write_str("one of the values that the tool lists")
+            }
             Self::Choice(values) => {
                 f.write_str("one of ")?;
                 let listed: Vec<String> = values
@@ -107,9 +119,10 @@ impl fmt::Display for Kind {
 }
 
 fn choice_text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    match value.as_str() {
+        Some(text) => said(text),
+        None => said(&value.to_string()),
+    }
 }
 
 /// What the schema allows, in its order.

@@ -79,6 +79,14 @@ fn what_cannot_be_meant_is_status_2() {
         let ran = config.run(args).exits(2);
         assert!(ran.stderr.contains(words), "{words}: {ran:?}");
         assert_eq!(ran.stdout, "");
+        // O1: the server's own names are for people.
+        let error = config.run(&[args, &["--json"]].concat()).exits(2).json();
+        let message = error["error"]["message"].as_str().expect("a message");
+        let of_the_list = ["did you mean `review`", "did you mean `number`", "needs `"];
+        assert!(
+            !of_the_list.iter().any(|it| message.contains(it)),
+            "{message}"
+        );
     }
     let two = Config::of(&[
         ("a", Script::plain().server().entry()),
