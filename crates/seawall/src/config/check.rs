@@ -13,6 +13,7 @@ use super::expand::Expander;
 use super::findings::Findings;
 use super::gateway::{self, GatewayConfig};
 use super::keys;
+use super::names::id_of_foreign;
 use super::problem::{
     Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind,
 };
@@ -160,7 +161,7 @@ impl Checker<'_> {
                         .and_then(|entry| entry.get_string("server"))
                         .filter(|id| !id.value.is_empty());
                     let id = id.map_or_else(|| format!("#{index}"), |id| id.value.to_string());
-                    self.entry(&mut decoder, id, entry, entry.start());
+                    self.entry(&mut decoder, &id, &id, entry, entry.start());
                 }
             }
             Value::Object(root) => self.maps(root),
@@ -203,8 +204,9 @@ impl Checker<'_> {
         let mut seen = std::collections::BTreeSet::new();
         for prop in &entries.properties {
             if seen.insert(prop.name.as_str()) {
-                let id = prop.name.as_str().to_owned();
-                self.entry(&mut decoder, id, &prop.value, prop.start());
+                let written = prop.name.as_str();
+                let id = id_of_foreign(written);
+                self.entry(&mut decoder, &id, written, &prop.value, prop.start());
             }
         }
         if let Some(prop) = root.get("gateway") {
@@ -269,8 +271,16 @@ impl Checker<'_> {
         Some(defaults)
     }
 
-    fn entry(&mut self, decoder: &mut Decoder<'_>, id: String, value: &Value<'_>, offset: usize) {
-        self.findings.begin_entry(Some(&id), Some(offset));
+    /// Checks the entry of `id`, for which the file has `written`.
+    fn entry(
+        &mut self,
+        decoder: &mut Decoder<'_>,
+        id: &str,
+        written: &str,
+        value: &Value<'_>,
+        offset: usize,
+    ) {
+        self.findings.begin_entry(Some(id), Some(offset));
         self.duplicates_within(value);
         let Value::Object(entry) = value else {
             let expected = Expected::Object;
@@ -279,9 +289,14 @@ impl Checker<'_> {
                 .problem(None, ProblemKind::Expected { expected });
         };
         if decoder.is_disabled(entry, &mut self.findings) {
-            self.checked.disabled.push(id);
+            self.checked.disabled.push(id.to_owned());
         } else {
-            let draft = decoder.decode(&id, entry, &mut self.findings);
+            if id != written {
+                let written = sayable(written);
+                self.findings
+                    .warning(None, WarningKind::RenamedServer { written });
+            }
+            let draft = decoder.decode(id, entry, &mut self.findings);
             let prefix = draft.name_prefix.clone();
             self.claims.push(Claim {
                 prefix: prefix.unwrap_or_else(|| format!("mcp/{}", draft.server)),

@@ -40,6 +40,7 @@ pub use gateway::{
     JournalConfig, TokenDigest, WhenUnwritable,
 };
 pub use load::{CONFIG_FILE, CONFIG_VARIABLE, Lookup, MAX_FILE_BYTES, check_file, load};
+pub use names::id_of_foreign;
 pub use oauth::OAuthConfig;
 pub use problem::{Expected, Origin, Place, Problem, ProblemKind, Problems, Warning, WarningKind};
 pub use server::{

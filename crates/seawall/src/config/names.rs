@@ -1,10 +1,24 @@
 //! What a name may hold: ids, prefixes, variables, headers.
 
+use std::borrow::Cow;
+
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// Whether a text can be a server's id: one part of a flow's name.
 pub(super) fn is_server_id(text: &str) -> bool {
     is_part(text)
+}
+
+/// The id that a server of another host's file goes by: the same, with `-` for each character that no id may hold. Galleries
+/// give ids such as `owner/name`. What is no id for another reason stays as it is.
+#[must_use]
+pub fn id_of_foreign(id: &str) -> Cow<'_, str> {
+    let may_hold = |character| character != '/' && is_visible(character);
+    if id.chars().all(may_hold) {
+        return Cow::Borrowed(id);
+    }
+    let held = |character| if may_hold(character) { character } else { '-' };
+    Cow::Owned(id.chars().map(held).collect())
 }
 
 /// Whether a text can stand before `/<tool>`: parts joined by `/`.

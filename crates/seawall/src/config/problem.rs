@@ -411,6 +411,9 @@ findings! {
         /// A key that Seawall does not know.
         UnknownKey { /// The key.
             key: String } = "unknown_key", "unknown key {}, ignored", Shown(.key);
+        /// An id that only other hosts have (K1).
+        RenamedServer { /// The id in the file.
+            written: String } = "renamed_server", "is {} in the file, which no part of a tool's name can be", Shown(.written);
         /// A key of other hosts without effect here.
         Ignored { /// What to write instead, or why not.
             advice: &'static str } = "ignored", "has no effect in Seawall{advice}";

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use seawall::config::id_of_foreign;
 use serde_json::{Value, json};
 
 use super::document::Existing;
@@ -270,8 +271,7 @@ enum Holder<'a> {
 
 /// An id that Seawall takes: one part of a flow's name.
 fn sound_id(id: &str) -> String {
-    let plain = |c: char| if c == '/' || c.is_control() { '-' } else { c };
-    match id.chars().map(plain).collect::<String>() {
+    match id_of_foreign(id).into_owned() {
         id if matches!(id.as_str(), "" | "." | "..") => "server".to_owned(),
         id => id,
     }

@@ -451,8 +451,12 @@ fn meeting_prefixes_are_refused() {
 /// An id becomes part of flow names: no `/`, no control and no format character.
 #[test]
 fn server_ids_are_checked() {
-    for id in ["", "a/b", ".", "..", "a\\u0007", "a\\u200b", "a\\u2028"] {
+    for id in ["", ".", ".."] {
         let text = format!(r#"{{"mcpServers": {{"{id}": {{"command": "c"}}}}}}"#);
+        assert_problem(&text, "server", "server_id");
+    }
+    for id in ["a/b", ".", "a\\u0007", "a\\u200b", "a\\u2028"] {
+        let text = format!(r#"[{{"server": "{id}", "command": "c", "args": []}}]"#);
         assert_problem(&text, "server", "server_id");
     }
     assert_eq!(

@@ -9,7 +9,7 @@ const BAD: &str = r#"// a file with much wrong
     "web": { "url": "http://user:pw@example.com/mcp", "bearerTokenEnv": "EMPTY", "maxTools": 0, "requestTimeoutMs": 2147483648 },
     "both": { "command": "c", "url": "https://h/" },
     "live": { "type": "http", "url": "wss://h/", "protocol": "2023-01-01" },
-    "a/b": { "command": "c", "namePrefix": "mcp/other" },
+    "..": { "command": "c", "namePrefix": "mcp/other" },
     "other": { "command": "c", "token": "t", "inputs": 1, "env": { "K": "${input:k} ${command:x}" } },
     "local": { "command": "c", "bearerTokenEnv": "TOKEN", "allowHostCommands": true }
   }
@@ -19,7 +19,8 @@ const BAD: &str = r#"// a file with much wrong
 const WARNED: &str = r#"{
   "mcpServers": {
     "files": { "command": "npx", "colour": "red", "timeout": 60, "headers": {}, "env": { "API_KEY": "abc" } },
-    "web": { "url": "http://example.com/?token=abc", "bearerTokenEnv": "TOKEN", "oauth": {}, "cwd": "/" }
+    "web": { "url": "http://example.com/?token=abc", "bearerTokenEnv": "TOKEN", "oauth": {}, "cwd": "/" },
+    "owner/name": { "command": "c" }
   },
   "theme": "dark"
 }
@@ -47,6 +48,16 @@ fn warnings_as_people_read_them() {
     assert_eq!(checked.problems, []);
     let lines: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// L1: whoever writes a configuration finds each key that there is.
+#[test]
+fn every_key_is_documented() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for key in keys::KNOWN {
+        assert!(page.contains(&format!("`{key}`")), "{key}");
+    }
 }
 
 /// K3: a syntax error, an unknown key, a file that is not there.

@@ -37,6 +37,35 @@ fn both_maps_are_read() {
     }
 }
 
+/// K1, K4: galleries give ids that no part of a name can be; such a server is there all the same, and one warning says as what.
+#[test]
+fn foreign_ids_are_taken_as_far_as_they_go() {
+    let galleries = |map: &str| {
+        format!(
+            r#"{{"{map}": {{"owner/na\u200bme": {{"command": "c", "gallery": "g", "version": "1"}}, "off/x": {{"command": "c", "disabled": true}}}}}}"#
+        )
+    };
+    for map in ["mcpServers", "servers"] {
+        let checked = check_text(&galleries(map));
+        assert_eq!(checked.problems, []);
+        let ids: Vec<&str> = checked.servers.iter().map(ServerConfig::server).collect();
+        assert_eq!(ids, ["owner-na-me"]);
+        assert_eq!(checked.disabled, ["off-x"]);
+        let codes: Vec<&str> = checked.warnings.iter().map(|it| it.kind().code()).collect();
+        assert_eq!(codes, ["renamed_server"]);
+        assert!(checked.warnings[0].to_string().contains("owner/na"));
+    }
+    // Seawall's own shape says what an id is, and two servers never share one.
+    assert_eq!(
+        problems(r#"[{"server": "a/b", "command": "c", "args": []}]"#),
+        [("server".to_owned(), "server_id")]
+    );
+    assert_eq!(
+        problems(r#"{"mcpServers": {"a/b": {"command": "c"}, "a-b": {"command": "c"}}}"#),
+        [("server".to_owned(), "duplicate_server")]
+    );
+}
+
 /// K1: comments and trailing commas.
 #[test]
 fn comments_and_trailing_commas_are_allowed() {
