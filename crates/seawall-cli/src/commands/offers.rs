@@ -222,11 +222,17 @@ pub(super) fn said(entry: &Json, printer: &Printer) -> String {
         .or_else(|| text("title"))
         .unwrap_or_default();
     let shown = if printer.verbosity() > 0 {
-        &text
+        text.trim()
     } else {
-        text.lines().next().unwrap_or_default()
+        first_line(&text)
     };
     visible(shown, Place::Block).into_owned()
+}
+
+/// The first line with anything in it: a docstring often begins with an empty one.
+pub(super) fn first_line(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::connect::{self, Means, connect_all};
+use super::offers::first_line;
 use super::outputs::{self, Unusable};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::ToolsArgs;
@@ -141,9 +142,9 @@ fn print(clients: &[Client], unusable: &[Vec<Unusable>], printer: &mut Printer) 
                 .and_then(|tool| tool.description())
                 .unwrap_or_default();
             let said = if printer.verbosity() > 0 {
-                said
+                said.trim()
             } else {
-                said.lines().next().unwrap_or_default()
+                first_line(said)
             };
             table.row([
                 visible(flow.name(), Place::Line).into_owned(),

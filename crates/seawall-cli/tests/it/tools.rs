@@ -120,6 +120,19 @@ fn first_line_of_what_a_server_says_stands_for_the_rest() {
     );
 }
 
+/// As docstrings have it: the first line with something in it, wherever that is.
+#[test]
+fn empty_lines_say_nothing() {
+    let tool = json!({
+        "name": "t", "description": "\n    Do a thing.\n\n    At length.\n    ", "inputSchema": {"type": "object"},
+    });
+    let config = Config::scripted(&Script::new().serve(Serve::new().page([tool.to_string()])));
+    let plain = config.run(&["tools"]).exits(0).stdout;
+    assert!(plain.ends_with("  Do a thing.\n"), "{plain}");
+    let whole = config.run(&["tools", "-v"]).exits(0).stdout;
+    assert!(whole.ends_with("At length.\n"), "{whole}");
+}
+
 /// However long each takes, the order is that of the configuration, or of the command line; no server comes twice.
 #[test]
 fn servers_keep_their_order_and_come_once() {
