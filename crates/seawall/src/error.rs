@@ -222,6 +222,15 @@ impl Error {
         }
     }
 
+    /// The option of the entry whose bound a connect passed, if that is why it failed.
+    #[must_use]
+    pub fn limit(&self) -> Option<&'static str> {
+        match &*self.kind {
+            ErrorKind::Connect { reason, .. } => reason.limit(),
+            _ => None,
+        }
+    }
+
     /// What stood in the way of an exchange over HTTP, where that is known.
     #[must_use]
     pub fn obstacle(&self) -> Option<Obstacle> {

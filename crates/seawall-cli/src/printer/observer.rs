@@ -1,6 +1,8 @@
 //! What servers say beside the protocol: kept for the doctor, or told aloud for those who asked (`-vv`).
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use seawall::events::{Diagnostic, Observer};
@@ -13,6 +15,7 @@ const KEPT_LINES: usize = 5;
 /// Keeps the last words that a server wrote on stderr, and passes on what it hears.
 pub(crate) struct Heard {
     words: Mutex<String>,
+    noisy: AtomicBool,
     next: Option<Arc<dyn Observer>>,
 }
 
@@ -20,6 +23,7 @@ impl Heard {
     pub(crate) fn before(next: Option<Arc<dyn Observer>>) -> Self {
         Self {
             words: Mutex::default(),
+            noisy: AtomicBool::default(),
             next,
         }
     }
@@ -27,6 +31,11 @@ impl Heard {
     /// The last lines, oldest first. Text of the server: to be made visible before it is shown.
     pub(crate) fn last_words(&self) -> Vec<String> {
         last_lines(&unpoisoned(&self.words), KEPT_LINES)
+    }
+
+    /// Whether it wrote what is no protocol where only that belongs.
+    pub(crate) fn is_noisy(&self) -> bool {
+        self.noisy.load(Relaxed)
     }
 
     /// How much of stderr is kept.
@@ -39,6 +48,9 @@ impl Observer for Heard {
     fn observe(&self, server: &str, diagnostic: &Diagnostic) {
         if let Diagnostic::Stderr { tail, .. } = diagnostic {
             tail.reveal().clone_into(&mut unpoisoned(&self.words));
+        }
+        if let Diagnostic::Noise { .. } = diagnostic {
+            self.noisy.store(true, Relaxed);
         }
         if let Some(next) = &self.next {
             next.observe(server, diagnostic);

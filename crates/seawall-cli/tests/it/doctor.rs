@@ -322,3 +322,43 @@ fn an_unanswered_probe_is_shown() {
     assert!(used.is_some_and(|used| used >= 5_000), "{json}");
     assert!(json[0]["remedies"].to_string().contains("legacy"), "{json}");
 }
+
+/// The remedy is for what failed: a limit is named where one was passed, and noise where there was some.
+#[test]
+fn remedies_are_for_what_failed() {
+    let serving = || Script::new().serve(Serve::new().tools(["one", "two"]));
+    let long =
+        json!({"name": "t", "description": "d".repeat(100), "inputSchema": {"type": "object"}});
+    let long = Script::new().serve(Serve::new().page([long.to_string()]));
+    let noisy = Script::new().line("Server ready!").hang();
+    let bad = Script::new().serve(Serve::new().page([json!({"name": "bad"}).to_string()]));
+    for (script, more, words) in [
+        (
+            serving(),
+            json!({"maxFrameBytes": 100}),
+            "raise `maxFrameBytes`",
+        ),
+        (
+            serving(),
+            json!({"maxOutboundFrameBytes": 10}),
+            "raise `maxOutboundFrameBytes`",
+        ),
+        (serving(), json!({"maxTools": 1}), "raise `maxTools`"),
+        (
+            long,
+            json!({"maxToolDocumentBytes": 50}),
+            "raise `maxToolDocumentBytes`",
+        ),
+        (
+            noisy,
+            json!({"handshakeTimeoutMs": 300}),
+            "was not protocol",
+        ),
+        (bad, json!({}), "tell the server's author"),
+    ] {
+        let ran = Config::scripted_with(&script, &more).run(&["doctor", "--json"]);
+        let remedies = ran.json()[0]["remedies"].to_string();
+        assert!(remedies.contains(words), "{words}: {ran:?}");
+        assert!(!remedies.contains("does not speak MCP"), "{ran:?}");
+    }
+}

@@ -320,6 +320,22 @@ impl CloseReason {
         matches!(self, Self::Revision(_))
     }
 
+    /// The option whose bound was passed, if that is why.
+    #[must_use]
+    pub fn limit(&self) -> Option<&'static str> {
+        match self {
+            Self::FrameTooLong { .. } => Some("maxFrameBytes"),
+            Self::ReplyTooLong { .. } | Self::RequestTooLong { .. } => {
+                Some("maxOutboundFrameBytes")
+            }
+            Self::HandshakeTimeout { .. } | Self::HandshakeUnsent { .. } => {
+                Some("handshakeTimeoutMs")
+            }
+            Self::Catalog(fault) => fault.limit(),
+            _ => None,
+        }
+    }
+
     /// The JSON-RPC code that the server refused the handshake with, if it did.
     #[must_use]
     pub fn json_rpc_code(&self) -> Option<i64> {

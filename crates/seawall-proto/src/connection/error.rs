@@ -72,7 +72,7 @@ pub enum CallError {
         limit: usize,
     },
     /// `maxBufferedBytes` is used up; nothing was sent (L8).
-    #[error("more than {limit} bytes are buffered for it (maxBufferedBytes)")]
+    #[error("more than {limit} bytes would be buffered for it (maxBufferedBytes)")]
     BufferFull {
         /// The bound.
         limit: usize,

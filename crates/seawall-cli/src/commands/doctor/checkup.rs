@@ -177,9 +177,13 @@ impl Checkup {
         error: &Error,
         heard: &Heard,
     ) -> Self {
+        let mut remedies = vec![remedy::of_error(error, &place)];
+        if heard.is_noisy() && place.url.is_none() {
+            remedies.push(remedy::NOISY.to_owned());
+        }
         Self {
             verdict: Verdict::Failed,
-            remedies: vec![remedy::of_error(error, &place)],
+            remedies,
             server: place.server,
             url: place.url,
             login: place.login,

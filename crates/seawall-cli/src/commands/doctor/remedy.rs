@@ -18,6 +18,9 @@ pub(super) fn of_error(error: &Error, place: &Place) -> String {
     {
         return remedy;
     }
+    if let Some(limit @ ("maxFrameBytes" | "maxOutboundFrameBytes")) = error.limit() {
+        return format!("if a message that long is what you want of it, raise `{limit}`");
+    }
     let text = match error.code() {
         ErrorCode::SpawnFailed => {
             "is the program of `command` installed, executable, and on the PATH that the server gets? does `cwd` exist?"
@@ -32,10 +35,20 @@ pub(super) fn of_error(error: &Error, place: &Place) -> String {
         ErrorCode::ProtocolError => {
             "what runs there does not speak MCP as it should: is `command` the server itself, and does it log to stderr?"
         }
-        ErrorCode::InvalidResponse => {
-            "its tool list breaks a rule: raise the limit that the message names, or leave bad tools out with \
-             `invalidTools: \"quarantine\"`"
-        }
+        ErrorCode::InvalidResponse => match error.limit() {
+            Some(limit @ ("maxTools" | "maxCatalogPages")) => {
+                return format!("its tool list is longer than its entry allows: raise `{limit}`");
+            }
+            Some(limit) => {
+                return format!(
+                    "raise `{limit}`, or leave tools that pass it out with `invalidTools: \"quarantine\"`"
+                );
+            }
+            None => {
+                "its tool list breaks a rule: tell the server's author; where it is one tool that does, \
+                 `invalidTools: \"quarantine\"` leaves that one out"
+            }
+        },
         ErrorCode::ToolNotFound => {
             "correct `include`: `seawall tools` without it shows what there is"
         }
@@ -46,6 +59,10 @@ pub(super) fn of_error(error: &Error, place: &Place) -> String {
     };
     text.to_owned()
 }
+
+/// What to know about a server over stdio that did not come up and wrote to its stdout what is no protocol.
+pub(super) const NOISY: &str = "some of what it wrote on its stdout was not protocol and dropped: it should log to stderr, and \
+                                write each message on one line; -vv shows it";
 
 /// What to do about a server behind a URL; `None` if that it is behind one makes no difference.
 fn of_network(error: &Error, place: &Place) -> Option<String> {

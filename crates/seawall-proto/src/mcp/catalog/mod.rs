@@ -78,6 +78,23 @@ pub enum CatalogFault {
     },
 }
 
+impl CatalogFault {
+    /// The option whose bound was passed, if that is why.
+    #[must_use]
+    pub fn limit(&self) -> Option<&'static str> {
+        match self {
+            Self::TooManyPages { .. } => Some("maxCatalogPages"),
+            Self::TooManyTools { .. } => Some("maxTools"),
+            Self::Tool { fault, .. } => match fault {
+                ToolFault::NameTooLong { .. } => Some("maxToolNameBytes"),
+                ToolFault::DocumentTooLarge { .. } => Some("maxToolDocumentBytes"),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 impl Catalog {
     /// The tools, in the order of the list.
     #[must_use]
