@@ -38,6 +38,8 @@ pub const MAX_NOISE_CHARS: usize = 200;
 pub const MAX_PROGRESS_TEXT_BYTES: usize = 4_096;
 /// At most this many diagnostic events wait to be taken; later ones are dropped and counted (L6). Fixed.
 pub const MAX_WAITING_DIAGNOSTICS: usize = 64;
+/// At most this many events wait to be taken before a notification of an extension is dropped and counted (L6). Fixed.
+pub const MAX_WAITING_NOTICES: usize = 1_024;
 /// At most this many further legs of one call (O4). Fixed.
 pub const MAX_LEGS: u32 = 10;
 /// At most this many inputs that a server asked for wait to be supplied at once (L6). Fixed.

@@ -269,6 +269,13 @@ impl Connection {
         self.calls.take(call).map(tool_result)
     }
 
+    /// Whether a call, or any other request, has not ended.
+    #[must_use]
+    pub fn is_under_way(&self, call: CallId) -> bool {
+        let pending = self.calls.get(call.0);
+        pending.is_some_and(|pending| !matches!(pending.leg, Leg::Ended { .. }))
+    }
+
     /// The newest progress of a call, once.
     pub fn take_progress(&mut self, call: CallId) -> Option<Progress> {
         self.calls.get_mut(call.0)?.progress.take()

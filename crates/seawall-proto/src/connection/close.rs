@@ -236,6 +236,9 @@ pub enum CloseReason {
     /// Its tool list cannot be used.
     #[error("{0}")]
     Catalog(CatalogFault),
+    /// It does not go on with what it is granted, and asks for the end of the connection (MCP Live).
+    #[error("it refused what it is granted and asked for the connection to be closed")]
+    PolicyRefused,
     /// A frame of the handshake is longer than `maxOutboundFrameBytes`.
     #[error("the {step} request is longer than {limit} bytes (maxOutboundFrameBytes)")]
     RequestTooLong {
@@ -302,6 +305,7 @@ impl CloseReason {
             Self::HandshakeTimeout { .. } | Self::HandshakeUnsent { .. } => ErrorCode::Timeout,
             Self::Catalog(_) => ErrorCode::InvalidResponse,
             Self::Exchange { fault, .. } | Self::StreamLost(fault) => fault.code,
+            Self::PolicyRefused => ErrorCode::CapabilityRefused,
             Self::Malformed(_)
             | Self::FrameTooLong { .. }
             | Self::ReplyBlocked

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Experiment;
 use crate::limits::Limits;
 use crate::mcp::{ClientCapabilities, Revision};
 
@@ -22,6 +23,8 @@ pub struct ClientConfig {
     /// What callers may supply beside the host ([`Terms::capabilities`](super::Terms::capabilities)): declared in
     /// `initialize` too, where everything is declared that is ever supplied. Default: nothing.
     pub relayed: ClientCapabilities,
+    /// The extension that is declared in `initialize`, on revisions with a handshake. Default: none.
+    pub experiment: Option<Experiment>,
     /// Whether a server without tools is of use.
     pub tools: ToolsNeed,
     /// Bounds a call whose progress restarts its timeout, and any other (O4). Default: zero, which leaves progress without
@@ -44,6 +47,7 @@ impl ClientConfig {
             binding: Binding::Stream,
             capabilities: ClientCapabilities::default(),
             relayed: ClientCapabilities::default(),
+            experiment: None,
             tools: ToolsNeed::Required,
             max_total_timeout: Duration::ZERO,
             version,
@@ -85,7 +89,7 @@ pub enum Binding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolsNeed {
-    /// No: the connect fails.
+    /// No: the connect fails, unless the server declares the extension that this side declares too.
     Required,
     /// Yes: its catalog is empty.
     Optional,

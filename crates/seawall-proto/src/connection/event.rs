@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{CallId, Change, CloseReason, InputId};
 use crate::json::Json;
-use crate::jsonrpc::{ErrorObject, Noise};
+use crate::jsonrpc::{ErrorObject, Noise, RequestId};
 use crate::mcp::{Catalog, InputMethod, Revision};
 
 /// What a server said of itself in the handshake.
@@ -22,6 +22,9 @@ pub struct Session {
     pub server_info: Option<Json>,
     /// `instructions`, unchanged, if present: the server's text.
     pub instructions: Option<Json>,
+    /// What the server declares of the extension that this side declares too
+    /// ([`ClientConfig::experiment`](super::ClientConfig::experiment)): an object, unchanged.
+    pub extension: Option<Json>,
 }
 
 /// What happened, for the driver. Debug hides what the server wrote.
@@ -64,6 +67,28 @@ pub enum Event {
         /// stream of its own.
         call: Option<CallId>,
     },
+    /// Both sides declare the extension. Told once, before anything of it, and before [`Ready`](Self::Ready).
+    Extended(Arc<Session>),
+    /// A request of the extension that both sides declare; answered as an input is. It may come before
+    /// [`Ready`](Self::Ready).
+    Extension {
+        /// Which one.
+        id: InputId,
+        /// The server's own id of it.
+        request: RequestId,
+        /// Its method.
+        method: String,
+        /// Its parameters, unchanged.
+        params: Option<Json>,
+    },
+    /// A notification that the protocol does not know, where both sides declare an extension. It may come before
+    /// [`Ready`](Self::Ready).
+    ExtensionTold {
+        /// Its method.
+        method: String,
+        /// Its parameters, unchanged.
+        params: Option<Json>,
+    },
     /// Nobody waits for this input any longer.
     InputWithdrawn {
         /// Which one.
@@ -88,6 +113,9 @@ impl fmt::Debug for Event {
             Self::Log { params, .. } => write!(f, "Log({} bytes)", params.len()),
             Self::Violation => f.write_str("Violation"),
             Self::Input { id, method, .. } => write!(f, "Input({id:?}, {method:?})"),
+            Self::Extended(_) => f.write_str("Extended"),
+            Self::Extension { id, .. } => write!(f, "Extension({id:?})"),
+            Self::ExtensionTold { .. } => f.write_str("ExtensionTold"),
             Self::InputWithdrawn { id } => write!(f, "InputWithdrawn({id:?})"),
             Self::Changed(Change::Resource(_)) => f.write_str("Changed(Resource)"),
             Self::Changed(change) => write!(f, "Changed({change:?})"),

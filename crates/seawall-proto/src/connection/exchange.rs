@@ -14,7 +14,7 @@ use super::ledger::Leg;
 use super::left::Left;
 use super::obstacle::Obstacle;
 use super::outbox::{Lane, Purpose};
-use super::{Binding, CallError, Connection, Route, Stage, Time};
+use super::{Binding, CallError, Connection, Route, Stage, Time, wire};
 use crate::jsonrpc::{Inbound, Malformed};
 use crate::outcome::{ErrorCode, Outcome};
 
@@ -209,7 +209,7 @@ impl Connection {
                 self.asides += 1;
                 (unnamed, TransmitKind::Reply)
             }
-            Purpose::Cancel(_) => {
+            Purpose::Cancel(_) | Purpose::Notice => {
                 self.asides += 1;
                 (unnamed, TransmitKind::Notification)
             }
@@ -227,6 +227,17 @@ impl Connection {
             route: frame.route.map(|route| *route).unwrap_or_default(),
             handover,
         })
+    }
+
+    /// Queues `notifications/initialized`.
+    pub(super) fn introduce(&mut self, now: Time) {
+        self.send(wire::initialized(), Purpose::Initialized, None);
+        if self.config.binding == Binding::Http {
+            self.introducing = Some(Introduction {
+                key: None,
+                by: now.after(self.config.limits.handshake_timeout),
+            });
+        }
     }
 
     /// Whether there is an order to take.

@@ -5,13 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::asking::Exchange;
-use super::exchange::Introduction;
 use super::listing::Listing;
-use super::outbox::Purpose;
 use super::wire::{self, Meta};
 use super::{
-    Binding, CloseReason, Connection, Era, Event, HandshakeFault, Session, Stage, Step, Time,
-    ToolsNeed,
+    CloseReason, Connection, Era, Event, HandshakeFault, Session, Stage, Step, Time, ToolsNeed,
 };
 use crate::framing::Kind;
 use crate::json::Json;
@@ -146,7 +143,9 @@ impl Connection {
     fn send_initialize(&mut self, now: Time, revision: Revision) {
         let id = self.new_id();
         let capabilities = self.config.declared();
-        let frame = wire::initialize(id, revision, self.config.version, &capabilities);
+        let experiment = self.config.experiment.as_ref();
+        let version = self.config.version;
+        let frame = wire::initialize(id, revision, version, &capabilities, experiment);
         self.exchange(now, id, frame, "initialize", Step::Initialize);
     }
 
@@ -333,6 +332,7 @@ impl Connection {
             capabilities,
             server_info,
             instructions,
+            extension: None,
         };
         self.agreed_on(now, session, fault)
     }
@@ -369,11 +369,15 @@ impl Connection {
         let capabilities = capabilities
             .filter(|capabilities| capabilities.kind() == Kind::Object)
             .ok_or(fault(HandshakeFault::NoCapabilities))?;
+        let extension = self
+            .declared_too(&capabilities)
+            .map_err(|_| fault(HandshakeFault::DuplicateKey))?;
         Ok(Session {
             revision,
             capabilities,
             server_info,
             instructions,
+            extension,
         })
     }
 
@@ -392,10 +396,15 @@ impl Connection {
         self.listen(&session);
         let offers = tools.is_some_and(|tools| tools.kind() == Kind::Object);
         let session = Arc::new(session);
+        if session.extension.is_some() {
+            self.events.push_back(Event::Extended(Arc::clone(&session)));
+        }
         if !offers {
             return match self.config.tools {
-                ToolsNeed::Required => Err(fault(HandshakeFault::NoTools)),
-                ToolsNeed::Optional => Ok(self.ready(session, Arc::default())),
+                ToolsNeed::Required if session.extension.is_none() => {
+                    Err(fault(HandshakeFault::NoTools))
+                }
+                _ => Ok(self.ready(session, Arc::default())),
             };
         }
         let rules = self.list_rules(&session);
@@ -464,17 +473,6 @@ impl Connection {
             catalog,
             under: Under::Nothing,
         }))
-    }
-
-    /// Queues `notifications/initialized`.
-    fn introduce(&mut self, now: Time) {
-        self.send(wire::initialized(), Purpose::Initialized, None);
-        if self.config.binding == Binding::Http {
-            self.introducing = Some(Introduction {
-                key: None,
-                by: now.after(self.config.limits.handshake_timeout),
-            });
-        }
     }
 
     pub(super) fn proposed(&self) -> Revision {

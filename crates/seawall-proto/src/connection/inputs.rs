@@ -39,6 +39,13 @@ impl Inputs {
         self.open.len()
     }
 
+    fn open(&mut self, origin: Origin) -> InputId {
+        let id = self.next;
+        self.next += 1;
+        self.open.insert(id, origin);
+        InputId(id)
+    }
+
     pub(super) fn clear(&mut self) {
         self.open.clear();
     }
@@ -121,6 +128,11 @@ impl Connection {
             }
             Some(_) => wire::reply(id, Err(INTERNAL_ERROR)),
             None if method == "ping" => wire::reply(id, Ok(b"{}")),
+            None if self.is_extended() && self.inputs.pending() < MAX_INPUTS => {
+                self.ask_extension(id, method, params);
+                return;
+            }
+            None if self.is_extended() => wire::reply(id, Err(INTERNAL_ERROR)),
             None => wire::reply(id, Err(METHOD_NOT_FOUND)),
         };
         self.reply(now, frame);
@@ -153,14 +165,23 @@ impl Connection {
         params: Option<Json>,
         call: Option<CallId>,
     ) {
-        let id = self.inputs.next;
-        self.inputs.next += 1;
-        self.inputs.open.insert(id, origin);
+        let id = self.inputs.open(origin);
         self.events.push_back(Event::Input {
-            id: InputId(id),
+            id,
             method,
             params,
             call,
+        });
+    }
+
+    /// A request of the extension: whoever drives the connection answers it.
+    fn ask_extension(&mut self, request: &RequestId, method: &str, params: Option<Json>) {
+        let id = self.inputs.open(Origin::Server(request.clone()));
+        self.events.push_back(Event::Extension {
+            id,
+            request: request.clone(),
+            method: method.to_owned(),
+            params,
         });
     }
 
@@ -190,8 +211,10 @@ impl Connection {
             self.inputs.open.remove(&id);
             let id = InputId(id);
             // What nobody was told of yet is not told at all, so that asking and taking back leaves nothing behind.
-            let untold =
-                |event: &Event| matches!(event, Event::Input { id: told, .. } if *told == id);
+            let untold = |event: &Event| {
+                matches!(event, Event::Input { id: told, .. } | Event::Extension { id: told, .. }
+                    if *told == id)
+            };
             match self.events.iter().position(untold) {
                 Some(at) => drop(self.events.remove(at)),
                 None => self.events.push_back(Event::InputWithdrawn { id }),

@@ -354,7 +354,10 @@ impl Connection {
                 }
                 return;
             }
-            _ => return,
+            _ => {
+                self.extension_told(method, params);
+                return;
+            }
         };
         // On modern revisions nothing is told but on a stream that was asked for it, and acknowledged.
         if self.is_modern() && !self.is_subscribed(params, &change) {

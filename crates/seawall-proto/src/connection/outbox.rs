@@ -27,6 +27,8 @@ pub(super) enum Purpose {
     Cancel(u64),
     /// `notifications/initialized`.
     Initialized,
+    /// Any other notification.
+    Notice,
 }
 
 #[derive(Debug)]
@@ -99,7 +101,9 @@ impl Outbox {
         let lane = match (self.binding, purpose) {
             (Binding::Stream, _) => Lane::Main,
             (Binding::Http, Purpose::Handshake(_) | Purpose::Initialized) => Lane::First,
-            (Binding::Http, Purpose::Reply { .. } | Purpose::Cancel(_)) => Lane::Aside,
+            (Binding::Http, Purpose::Reply { .. } | Purpose::Cancel(_) | Purpose::Notice) => {
+                Lane::Aside
+            }
             (Binding::Http, Purpose::Request(_) | Purpose::Listen(_)) => Lane::Main,
         };
         self.lane_mut(lane).push_back(Frame {
@@ -132,7 +136,7 @@ impl Outbox {
         self.remove(lane, 0)
     }
 
-    /// Whether a cancellation appended now would have to wait for room.
+    /// Whether a cancellation or a notification appended now would have to wait for room.
     pub(super) fn is_full(&self) -> bool {
         self.asides().len() >= self.capacity
     }

@@ -91,6 +91,7 @@ impl Connection {
             capabilities: Json::part_of_checked(Bytes::from_static(b"{\"tools\":{}}")),
             server_info: None,
             instructions: None,
+            extension: None,
         };
         match self.agreed_on(now, session, CloseReason::Discovery) {
             Ok(stage) => self.enter(stage),

@@ -42,6 +42,8 @@ pub struct Stats {
     pub cancelled: u64,
     /// Diagnostics dropped because nobody took those before them (L6).
     pub diagnostics_dropped: u64,
+    /// Notifications of an extension dropped because nobody took those before them (L6).
+    pub notices_dropped: u64,
     /// Cancellations dropped because the queue was full (S8).
     pub cancels_dropped: u64,
 }

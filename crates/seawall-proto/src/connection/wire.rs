@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::Experiment;
 use crate::json::{Json, decode_string};
 use crate::jsonrpc::{ErrorObject, INTERNAL_ERROR, METHOD_NOT_FOUND, RequestId};
 use crate::mcp::{ClientCapabilities, Revision};
@@ -53,22 +54,33 @@ impl Meta {
     }
 }
 
-/// `initialize`, proposing `revision` (S1), declaring what is supplied.
+/// `initialize`, proposing `revision` (S1), declaring what is supplied and the extension, if there is one.
 pub(super) fn initialize(
     id: u64,
     revision: Revision,
     version: &str,
     capabilities: &ClientCapabilities,
+    experiment: Option<&Experiment>,
 ) -> Vec<u8> {
     // `version` is this build's own, so it needs no escape; it is escaped all the same.
     let version = serde_json::Value::from(version);
-    let capabilities = capabilities.to_json();
-    format!(
+    let mut capabilities = capabilities.to_json();
+    if let Some(Experiment { name, declared }) = experiment
+        && capabilities.pop().is_some()
+    {
+        let comma = if capabilities.len() > 1 { "," } else { "" };
+        let name = serde_json::Value::from(*name);
+        let declared = declared.as_str();
+        capabilities.push_str(&format!("{comma}\"experimental\":{{{name}:{declared}}}}}"));
+    }
+    let mut frame = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"initialize\",\"params\":{{\
          \"protocolVersion\":\"{revision}\",\"capabilities\":{capabilities},\
          \"clientInfo\":{{\"name\":\"seawall\",\"version\":{version}}}}}}}\n"
     )
-    .into_bytes()
+    .into_bytes();
+    one_line(&mut frame);
+    frame
 }
 
 /// `notifications/initialized`.
@@ -198,6 +210,19 @@ pub(super) fn call_tool(id: u64, name: &Json, arguments: &Json, meta: &Meta) -> 
     for part in parts {
         frame.extend_from_slice(part);
     }
+    one_line(&mut frame);
+    frame
+}
+
+/// A notification; `params` is an object, if there are any.
+pub(super) fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
+    let method = serde_json::Value::from(method);
+    let mut frame = format!("{{\"jsonrpc\":\"2.0\",\"method\":{method}").into_bytes();
+    if let Some(params) = params {
+        frame.extend_from_slice(b",\"params\":");
+        frame.extend_from_slice(params.as_bytes());
+    }
+    frame.extend_from_slice(b"}\n");
     one_line(&mut frame);
     frame
 }

@@ -20,6 +20,7 @@ mod cancel;
 mod endings;
 mod eras;
 mod exchange;
+mod extension;
 mod handshake;
 mod inbound;
 mod inputs;
