@@ -82,8 +82,6 @@ pub(crate) enum ErrorKind {
     Header(String),
     /// A login was given for a server that is started as a process (K8).
     LoginOverStdio,
-    /// What the entry asks for is not built yet.
-    NotBuilt(&'static str),
     /// The host is not connected to the server; this is how it stands.
     NotUp(&'static str),
     /// The tool is left out of the server's list, as it breaks a rule (L7, T2).
@@ -158,8 +156,7 @@ impl Error {
                 ErrorCode::Timeout
             }
             ErrorKind::UnusableSchema | ErrorKind::List { .. } => ErrorCode::InvalidResponse,
-            ErrorKind::NotBuilt(_)
-            | ErrorKind::Unrecorded { limit_ms: None }
+            ErrorKind::Unrecorded { limit_ms: None }
             | ErrorKind::LoginOverStdio
             | ErrorKind::NoRuntime
             | ErrorKind::Http(_)
@@ -192,7 +189,6 @@ impl Error {
             | ErrorKind::Unrecorded { .. }
             | ErrorKind::UnusableSchema
             | ErrorKind::FollowsAll
-            | ErrorKind::NotBuilt(_)
             | ErrorKind::LoginOverStdio
             | ErrorKind::Http(_)
             | ErrorKind::Header(_)
@@ -265,7 +261,7 @@ impl Error {
         match &*self.kind {
             ErrorKind::Connect { reason, .. } => reason.is_permanent(),
             ErrorKind::Call(CallError::Closed { reason, .. }) => reason.is_permanent(),
-            ErrorKind::NotBuilt(_) | ErrorKind::LoginOverStdio | ErrorKind::Project { .. } => true,
+            ErrorKind::LoginOverStdio | ErrorKind::Project { .. } => true,
             _ => false,
         }
     }
@@ -393,7 +389,6 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::Panicked => {
             f.write_str("it was not connected: code of the host's embedder panicked meanwhile")
         }
-        ErrorKind::NotBuilt(what) => write!(f, "{what} is not built yet"),
         ErrorKind::NoRuntime => f.write_str("connecting needs a tokio runtime with I/O and time enabled"),
     }
 }

@@ -183,17 +183,14 @@ fn command_that_does_not_exist_is_status_3() {
     );
 }
 
-/// BEHAVIOUR K5, K7: a `ws` entry passes the checks, and connecting says that it is not built yet.
+/// BEHAVIOUR K5, K7: a `ws` entry passes the checks, and one that nobody listens at is not sent anything.
 #[test]
-fn websocket_is_checked_and_not_connected_yet() {
-    let config = Config::of(&[("s", json!({"url": "ws://localhost:9/mcp"}))]);
+fn websocket_that_nobody_listens_at_is_not_sent() {
+    let config = Config::of(&[("s", json!({"url": "ws://127.0.0.1:1/mcp"}))]);
     config.run(&["check"]).exits(0);
-    let error = config.run(&["call", "mcp/s/t", "--json"]).exits(2).json()["error"].take();
-    assert_eq!(error["code"], "configuration");
-    assert!(
-        error["message"].to_string().contains("not built yet"),
-        "{error}"
-    );
+    let error = config.run(&["call", "mcp/s/t", "--json"]).exits(3).json()["error"].take();
+    assert_eq!(error["code"], "connection_closed");
+    assert_eq!(error["outcome"], "not_sent");
 }
 
 /// BEHAVIOUR L4: arguments past a bound are refused before anything is sent.

@@ -17,6 +17,7 @@ use super::driver::exchange::ExchangeDriver;
 use super::driver::stream::StreamDriver;
 use super::launches::Launches;
 use super::link::{Link, Opened, Sink, Tree};
+use super::mcpl::{Live, McplSink, Pump};
 use super::offer::Offer;
 use super::open::{Dialect, Way, open};
 use super::report::{EraSource, Transport};
@@ -28,6 +29,7 @@ use crate::config::{Endpoint, Protocol, ServerConfig};
 use crate::error::{Error, ErrorKind};
 use crate::events::{Diagnostic, Observer};
 use crate::inputs::Suppliers;
+use crate::mcpl::Callbacks;
 use crate::oauth::OAuth;
 use crate::transport::stdio::NotReaped;
 use crate::web::{Authorize, HttpClient};
@@ -42,6 +44,8 @@ pub struct ClientBuilder {
     pub(super) authorizer: Option<Arc<dyn Authorize>>,
     tools: ToolsNeed,
     relayed: ClientCapabilities,
+    callbacks: Callbacks,
+    sink: Option<McplSink>,
     era: Option<Era>,
     launches: Launches,
 }
@@ -64,6 +68,8 @@ impl ClientBuilder {
             authorizer: None,
             tools: ToolsNeed::Required,
             relayed: ClientCapabilities::default(),
+            callbacks: Callbacks::default(),
+            sink: None,
             era: None,
             launches: Launches::default(),
         }
@@ -114,6 +120,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Decides and takes what a server of MCP Live sends, where the entry's protocol is `mcpl`. What nobody takes is not
+    /// offered to it; the default is nobody.
+    pub fn mcpl(mut self, callbacks: Callbacks) -> Self {
+        self.callbacks = callbacks;
+        self
+    }
+
     /// Connects to a server without tools too; its catalog is empty then. By default that fails the connect (S1).
     pub fn tools_optional(mut self) -> Self {
         self.tools = ToolsNeed::Optional;
@@ -128,6 +141,12 @@ impl ClientBuilder {
         } else {
             Era::Modern
         });
+        self
+    }
+
+    /// Has `sink` told of what happens with MCP Live.
+    pub(crate) fn mcpl_sink(mut self, sink: McplSink) -> Self {
+        self.sink = Some(sink);
         self
     }
 
@@ -155,7 +174,7 @@ impl ClientBuilder {
             Protocol::Pinned(revision) if revision.is_legacy() => (Era::Legacy, Some(revision)),
             Protocol::Modern | Protocol::Pinned(_) => (Era::Modern, None),
             Protocol::Auto => (self.era.unwrap_or(Era::Auto), None),
-            Protocol::Mcpl => return Err(failed(ErrorKind::NotBuilt("MCPL"))),
+            Protocol::Mcpl => (Era::Legacy, Some(Revision::V2024_11_05)),
         };
         let mut spoken = Spoken {
             era,
@@ -269,13 +288,14 @@ impl ClientBuilder {
         self.connect_over(server, spoken, opened, secrets).await
     }
 
-    /// Connects, as a legacy client, over a link that is open.
+    /// Connects, as a legacy client or one of MCP Live, over a link that is open.
     #[cfg(test)]
     pub(crate) async fn connect_link(self, link: Link) -> Result<Client, Error> {
         let server: Arc<str> = self.config.server().into();
+        let live = self.config.protocol() == Protocol::Mcpl;
         let spoken = Spoken {
             era: Era::Legacy,
-            pin: None,
+            pin: live.then_some(Revision::V2024_11_05),
             dialect: Dialect::Streamable,
         };
         let secrets = Secrets::new(crate::redact::Redactor::builder(), None);
@@ -307,6 +327,11 @@ impl ClientBuilder {
         if matches!(opened, Opened::Http(_)) {
             protocol.binding = Binding::Http;
         }
+        let mcpl = Live::of(&self.config, &self.callbacks);
+        if let (Some(live), Some(sink)) = (&mcpl, &self.sink) {
+            live.told_to(Arc::clone(sink), secrets.clone());
+        }
+        protocol.experiment = mcpl.as_ref().and_then(|live| live.experiment());
         let connection = Connection::client(Time::default(), protocol);
         let watch = Watch::new(
             Arc::clone(&server),
@@ -328,14 +353,16 @@ impl ClientBuilder {
             Opened::Stream(Link { sink, ends }) => {
                 let tree = ends.tree.clone();
                 let shared = Shared::new(connection, sink, epoch);
-                let core = Core::new(&shared, tree.clone(), watch, &server, suppliers);
+                let pump = mcpl.clone().map(|live| Box::new(Pump::new(live, &shared)));
+                let core = Core::new(&shared, tree.clone(), watch, &server, suppliers, pump);
                 let driver = StreamDriver::new(core, ends, limits.max_frame_bytes);
                 tasks.spawn(driver.run().instrument(span));
                 (shared, tree)
             }
             Opened::Http(http) => {
                 let shared = Shared::new(connection, Sink::Exchanges, epoch);
-                let core = Core::new(&shared, Tree::None, watch, &server, suppliers);
+                // There is no MCP Live over HTTP.
+                let core = Core::new(&shared, Tree::None, watch, &server, suppliers, None);
                 tasks.spawn(ExchangeDriver::new(core, http).run().instrument(span));
                 (shared, Tree::None)
             }
@@ -377,6 +404,7 @@ impl ClientBuilder {
                 config: self.config.clone(),
                 shared,
                 tree,
+                mcpl,
                 transport,
                 era: self.era_source(spoken, session.revision),
                 tasks: Mutex::new(tasks),

@@ -23,6 +23,7 @@ mod connect;
 mod driver;
 mod launches;
 mod link;
+mod mcpl;
 mod offer;
 mod open;
 mod questions;
@@ -42,6 +43,7 @@ pub use call::Call;
 pub use carried::Carried;
 pub use connect::ClientBuilder;
 pub(crate) use launches::Launches;
+pub use mcpl::{Destination, Mcpl, McplError, McplEvent, Noticed, Notices, Said};
 pub use report::{EraSource, Report, Transport};
 pub use requests::{Pages, Request};
 
@@ -52,6 +54,7 @@ use crate::redact::Redactor;
 use crate::results::OutputValidator;
 use crate::transport::stdio::NotReaped;
 use link::Tree;
+use mcpl::Live;
 use offer::Offer;
 use secrets::Secrets;
 use shared::Shared;
@@ -79,6 +82,8 @@ struct Handle {
     era: EraSource,
     tasks: Mutex<JoinSet<()>>,
     session: Arc<Session>,
+    /// What is shared with the driver where the configuration wants MCP Live.
+    mcpl: Option<Arc<Live>>,
     /// What the host itself supplies.
     supplied: ClientCapabilities,
     stderr: Arc<StderrCount>,

@@ -70,6 +70,30 @@ impl Request {
         self
     }
 
+    /// Queues it now, in place of when it is polled first.
+    pub(super) fn begun(mut self) -> Result<Self, Error> {
+        let unwound = Stage::Over(Outcome::NoResponse);
+        self.stage = match std::mem::replace(&mut self.stage, unwound) {
+            Stage::Unsent { method, params } => match self.begin(method, params) {
+                Ok(id) => Stage::Pending(id),
+                Err(error) => {
+                    self.stage = Stage::Over(error.outcome());
+                    return Err(error);
+                }
+            },
+            stage => stage,
+        };
+        Ok(self)
+    }
+
+    /// What the connection calls it, while it is under way.
+    pub(super) fn id(&self) -> Option<CallId> {
+        match self.stage {
+            Stage::Pending(id) => Some(id),
+            Stage::Unsent { .. } | Stage::Over(_) => None,
+        }
+    }
+
     /// Lets go of the request and tells what became of it; the result, if it had ended before.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ impl Peer {
         line
     }
 
-    async fn write(&mut self, text: &str) {
+    pub(crate) async fn write(&mut self, text: &str) {
         self.output
             .write_all(text.as_bytes())
             .await

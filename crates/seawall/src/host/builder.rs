@@ -13,6 +13,7 @@ use crate::config::{Reconnect, ServerConfig};
 use crate::events::Observer;
 use crate::inputs::Suppliers;
 use crate::journal::Journal;
+use crate::mcpl::Callbacks;
 use crate::supervisor::{Bus, Connector, Publisher, Registry, World};
 use crate::web::HttpClient;
 
@@ -29,6 +30,7 @@ pub struct HostBuilder {
     http: Option<HttpClient>,
     prepare: Option<Arc<Prepare>>,
     journal: Option<Journal>,
+    callbacks: Callbacks,
 }
 
 impl HostBuilder {
@@ -95,25 +97,40 @@ impl HostBuilder {
         self
     }
 
+    /// Decides and takes what servers of MCP Live send. Default: nobody, so that they are offered nothing of it
+    /// ([`ClientBuilder::mcpl`]).
+    pub fn mcpl(mut self, callbacks: Callbacks) -> Self {
+        self.callbacks = callbacks;
+        self
+    }
+
     /// Builds the host. Nothing is started.
     #[must_use]
-    pub fn build(self) -> Host {
+    pub fn build(mut self) -> Host {
+        let bus = Arc::new(Bus::new(std::mem::take(&mut self.alerts)));
         let dialer = Dialer::new(
             self.observer.clone(),
             self.suppliers.clone(),
             self.relays,
             self.http.clone(),
             self.prepare.clone(),
+            (self.callbacks.clone(), Arc::clone(&bus)),
         );
-        self.build_with(Arc::new(dialer))
+        self.assemble(Arc::new(dialer), bus)
     }
 
-    pub(super) fn build_with(self, connector: Arc<dyn Connector>) -> Host {
+    #[cfg(test)]
+    pub(super) fn build_with(mut self, connector: Arc<dyn Connector>) -> Host {
+        let bus = Arc::new(Bus::new(std::mem::take(&mut self.alerts)));
+        self.assemble(connector, bus)
+    }
+
+    fn assemble(self, connector: Arc<dyn Connector>, bus: Arc<Bus>) -> Host {
         Host(Arc::new(Inner {
             world: Arc::new(World {
                 connector,
                 publisher: Publisher::new(),
-                bus: Bus::new(self.alerts),
+                bus,
                 registry: Registry::default(),
                 reconnect_default: self.reconnect,
                 generations: AtomicU64::new(0),

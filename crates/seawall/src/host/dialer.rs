@@ -14,7 +14,8 @@ use crate::error::{Error, ErrorKind};
 use crate::events::Observer;
 use crate::flows::Flow;
 use crate::inputs::Suppliers;
-use crate::supervisor::{BoxFuture, Connector, Dial, Launch, Session};
+use crate::mcpl::Callbacks;
+use crate::supervisor::{BoxFuture, Bus, Connector, Dial, EventKind, Launch, Session};
 use crate::web::HttpClient;
 
 pub(super) type Prepare = dyn Fn(ClientBuilder) -> ClientBuilder + Send + Sync;
@@ -26,6 +27,9 @@ pub(super) struct Dialer {
     relays: bool,
     http: OnceLock<HttpClient>,
     prepare: Option<Arc<Prepare>>,
+    callbacks: Callbacks,
+    /// Where what happens with MCP Live is told.
+    bus: Arc<Bus>,
     eras: Arc<Eras>,
 }
 
@@ -54,6 +58,7 @@ impl Dialer {
         relays: bool,
         http: Option<HttpClient>,
         prepare: Option<Arc<Prepare>>,
+        (callbacks, bus): (Callbacks, Arc<Bus>),
     ) -> Self {
         Self {
             observer,
@@ -61,6 +66,8 @@ impl Dialer {
             relays,
             http: http.map_or_else(OnceLock::new, OnceLock::from),
             prepare,
+            callbacks,
+            bus,
             eras: Arc::default(),
         }
     }
@@ -92,6 +99,17 @@ impl Connector for Dialer {
             builder = builder.http(http);
         }
         let server: Arc<str> = config.server().into();
+        if config.protocol() == Protocol::Mcpl {
+            // Whoever keeps a connection for longer than the host keeps no listener waiting.
+            let (bus, server) = (Arc::downgrade(&self.bus), Arc::clone(&server));
+            builder = builder
+                .mcpl(self.callbacks.clone())
+                .mcpl_sink(Arc::new(move |event| {
+                    if let Some(bus) = bus.upgrade() {
+                        bus.tell(&server, EventKind::Mcpl(event));
+                    }
+                }));
+        }
         // What is the embedding program's may panic; that must not cost the supervisor, which has children to end.
         let prepared = match &self.prepare {
             Some(prepare) => catch_unwind(AssertUnwindSafe(|| prepare(builder)))

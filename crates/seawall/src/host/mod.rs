@@ -46,6 +46,7 @@ mod builder;
 mod call;
 mod caller;
 mod dialer;
+mod mcpl;
 mod requests;
 mod start;
 mod status;

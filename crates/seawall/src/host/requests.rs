@@ -170,7 +170,7 @@ impl Host {
     }
 
     /// The live session of a server.
-    fn live(&self, server: &Arc<str>) -> Result<Client, Error> {
+    pub(super) fn live(&self, server: &Arc<str>) -> Result<Client, Error> {
         let not_up = |standing| Error::new(server, ErrorKind::NotUp(standing));
         let registry = &self.0.world.registry;
         let Ok(entry) = registry.find(server) else {

@@ -10,25 +10,35 @@
 //! messages, what it wants to be told of tool calls ([`lifecycle`]). [`fetch`] gets what a reference leads to, and a
 //! [`locator`] is an address that names a server.
 //!
+//! Of one connection, a [`session`] holds all of this together: it tells the server its grant, and admits what the server
+//! sends. What the program around decides is in its [`callbacks`]; what a server is shown and adds before an inference in
+//! [`hooks`], and the models in [`inference`]. A program uses it by [`Client::mcpl`](crate::Client::mcpl) and
+//! [`Host::mcpl`](crate::Host::mcpl).
+//!
 //! **Invariant:** but for [`fetch`], everything here is pure: nothing reads a clock, waits, or starts anything.
 //! **Invariant:** no message of MCP Live reaches, or is taken from, a server that did not advertise it.
 //!
 //! Source: MCP Live 0.5.0-draft, `SPEC.md` and the RFCs beside it.
 
+pub mod callbacks;
 pub mod capability;
 pub mod channels;
 pub mod content;
 pub mod features;
 pub mod fetch;
 pub mod grant;
+pub mod hooks;
+pub mod inference;
 pub mod lifecycle;
 pub mod locator;
 pub mod manifest;
 pub mod policy;
 pub mod push;
+pub mod session;
 pub mod tags;
 mod wire;
 
+pub use callbacks::Callbacks;
 pub use capability::{Advertisement, Capability, CapabilitySet};
 pub use grant::Grant;
 pub use policy::McplPolicy;

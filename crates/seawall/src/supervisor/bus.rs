@@ -9,6 +9,7 @@ use std::time::Duration;
 use seawall_proto::connection::Change;
 use tokio::sync::broadcast;
 
+use crate::client::McplEvent;
 use crate::error::Error;
 use crate::events::Hidden;
 
@@ -90,6 +91,8 @@ pub enum EventKind {
     ServerDown(Down),
     /// It stood for 30 s after an incident.
     Recovered,
+    /// Something of MCP Live.
+    Mcpl(McplEvent),
 }
 
 /// Why a server counts as down.

@@ -33,7 +33,7 @@ pub(crate) type Answered = oneshot::Receiver<Result<Connected, HostError>>;
 pub(crate) struct World {
     pub(crate) connector: Arc<dyn Connector>,
     pub(crate) publisher: Publisher,
-    pub(crate) bus: Bus,
+    pub(crate) bus: Arc<Bus>,
     pub(crate) registry: Registry,
     /// Whether a lost connection is made again where the entry does not say.
     pub(crate) reconnect_default: Reconnect,

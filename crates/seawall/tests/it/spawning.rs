@@ -70,16 +70,16 @@ async fn a_url_that_nobody_listens_at_is_not_sent() {
     assert!(!error.to_string().contains("127.0.0.1"), "{error}");
 }
 
-/// A `ws` entry is accepted by the checks and refused at connect, until it is built.
+/// O2, T6: the same of a WebSocket.
 #[tokio::test]
-async fn a_websocket_is_not_built_yet() {
+async fn a_websocket_that_nobody_listens_at_is_not_sent() {
     let config = ServerConfig::url("test", "ws://127.0.0.1:1/mcp")
         .build()
         .expect("a valid entry");
-    let error = Client::connect(config).await.expect_err("not built");
+    let error = Client::connect(config).await.expect_err("nobody is there");
     assert_eq!(
         verdict(&error),
-        (ErrorCode::Configuration, Outcome::NotSent)
+        (ErrorCode::ConnectionClosed, Outcome::NotSent)
     );
-    assert!(error.message().contains("not built yet"), "{error}");
+    assert!(!error.to_string().contains("127.0.0.1"), "{error}");
 }

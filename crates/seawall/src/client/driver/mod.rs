@@ -13,6 +13,7 @@ use seawall_proto::connection::{CloseReason, Event};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::link::Tree;
+use super::mcpl::Pump;
 use super::questions::{Question, Questions};
 use super::relays::Whose;
 use super::shared::{Shared, State};
@@ -29,6 +30,8 @@ pub(super) struct Core {
     pub(super) watch: Watch,
     timer: Pin<Box<Sleep>>,
     questions: Questions,
+    /// The MCP Live side of the connection, where the configuration wants it.
+    mcpl: Option<Box<Pump>>,
     /// Whether a question was asked that was not looked at yet.
     asked: bool,
     /// Whether a write failed: the server no longer reads.
@@ -52,6 +55,7 @@ impl Core {
         watch: Watch,
         server: &Arc<str>,
         suppliers: Suppliers,
+        mcpl: Option<Box<Pump>>,
     ) -> Self {
         Self {
             shared: Arc::clone(shared),
@@ -59,6 +63,7 @@ impl Core {
             watch,
             timer: Box::pin(sleep_until(Instant::now())),
             questions: Questions::new(Arc::clone(server), suppliers),
+            mcpl,
             asked: false,
             broken: false,
         }
@@ -67,6 +72,9 @@ impl Core {
     /// Keeps time, writes where there is a stream to write to, takes what the owner asked for, answers what was asked.
     pub(super) fn serve(&mut self, context: &mut Context<'_>) -> Turn {
         let answers = self.questions.poll(context);
+        if let Some(mcpl) = &mut self.mcpl {
+            mcpl.poll(context);
+        }
         let mut guard = self.shared.lock();
         let now = guard.now();
         let state = guard.state();
@@ -121,6 +129,17 @@ impl Core {
     /// Tells what happened, once the lock is released.
     pub(super) fn tell(&mut self, events: Vec<Event>) {
         for event in events {
+            let event = match &mut self.mcpl {
+                None => event,
+                Some(mcpl) => {
+                    // Whatever it was, the session may want something done.
+                    self.asked = true;
+                    match mcpl.event(event) {
+                        Some(event) => event,
+                        None => continue,
+                    }
+                }
+            };
             match event {
                 // Whoever left the server's group at its start is known from here on, though the server may die by
                 // itself.

@@ -271,7 +271,7 @@ async fn connect(world: Arc<Mutex<State>>, child: Arc<Child>) -> Result<Arc<dyn 
         }
         Ending::Refuses => {
             child.crash();
-            return Err(Error::new(&child.server, ErrorKind::NotBuilt("this")));
+            return Err(Error::new(&child.server, ErrorKind::LoginOverStdio));
         }
         Ending::LostMeanwhile => child.crash(),
         _ => {}

@@ -175,7 +175,7 @@ impl Incoming {
     }
 
     /// What tells this occurrence from every other one of the connection.
-    fn occurrence(&self) -> String {
+    pub(in crate::mcpl) fn occurrence(&self) -> String {
         let (kind, id) = match &self.event_id {
             Some(event) => ("event", event),
             None => ("message", &self.message_id),

@@ -48,6 +48,8 @@ pub enum Reason {
     EmptyContent,
     /// It was received before.
     Duplicate,
+    /// Nobody here takes it.
+    NotTaken,
     /// Its `coalesce` is malformed, or has a member that has no place on a message.
     Coalesce,
 }
@@ -66,6 +68,7 @@ impl Reason {
             Self::ThreadOnRoot => "thread_on_root_channel",
             Self::EmptyContent => "empty_content",
             Self::Duplicate => "duplicate",
+            Self::NotTaken => "not_taken",
             Self::Coalesce => "coalesce_invalid",
         }
     }

@@ -155,6 +155,13 @@ impl Seen {
         }
         true
     }
+
+    /// It did not come to anything, so it may come again.
+    pub fn forget(&mut self, occurrence: &str) {
+        if self.known.remove(occurrence) {
+            self.order.retain(|known| known != occurrence);
+        }
+    }
 }
 
 impl fmt::Debug for Seen {
