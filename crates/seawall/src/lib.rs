@@ -61,8 +61,8 @@ pub mod visible;
 mod web;
 
 pub use client::{
-    Arguments, Call, Carried, Client, ClientBuilder, EraSource, Mcpl, McplError, Pages, Report,
-    Request, Transport,
+    Arguments, Call, Carried, Client, ClientBuilder, Destination, EraSource, Mcpl, McplError,
+    McplEvent, Noticed, Notices, Pages, Report, Request, Said, Transport,
 };
 pub use config::ServerConfig;
 pub use error::Error;

@@ -9,7 +9,7 @@ use super::McplAnswer;
 /// The error of a method that is not known.
 pub(super) const UNKNOWN: &str = r#"{"code":-32601,"message":"Method not found"}"#;
 
-/// A manifest with two feature sets: `alerts` pushes, `rooms` has channels and looks on.
+/// A manifest with three feature sets: `alerts` pushes, `rooms` has channels, `notes` adds to contexts.
 pub(super) fn manifest() -> Value {
     json!({
         "version": "0.5",
@@ -26,8 +26,11 @@ pub(super) fn manifest() -> Value {
                     "channels.lifecycle",
                     "channels.publish",
                     "channels.incoming",
-                    "contextHooks.beforeInference.inject.beforeUser",
                 ],
+            },
+            "notes": {
+                "description": "Remembers.",
+                "uses": ["contextHooks.beforeInference.inject.beforeUser"],
             },
         },
     })
@@ -50,7 +53,7 @@ pub(super) fn answers() -> BTreeMap<String, McplAnswer> {
         ("channels/typing", "{}"),
         (
             "context/beforeInference",
-            r#"{"featureSet":"rooms","contextInjections":[]}"#,
+            r#"{"featureSet":"notes","contextInjections":[]}"#,
         ),
     ];
     results

@@ -89,7 +89,7 @@ impl Default for McplServer {
 }
 
 impl McplServer {
-    /// Advertises pushes, channels, hooks and lifecycles in two feature sets, takes whatever policy it is told, offers the
+    /// Advertises pushes, channels, hooks and lifecycles in three feature sets, takes whatever policy it is told, offers the
     /// tool `echo`, and says nothing by itself.
     #[must_use]
     pub fn honest() -> Self {

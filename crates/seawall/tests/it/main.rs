@@ -21,6 +21,9 @@ mod http_streams;
 mod http_support;
 #[cfg(feature = "journal")]
 mod journal;
+mod mcpl;
+mod mcpl_hostile;
+mod mcpl_support;
 mod spawning;
 mod stdio_eras;
 mod websockets;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use seawall::config::{Protocol, ServerConfigBuilder, Surroundings};
-use seawall::{Arguments, EgressPolicy, HttpClient, Transport};
+use seawall::{Arguments, EgressPolicy, Host, HttpClient, Transport};
 use seawall_testkit::{McplAct, McplServer, TEST_ROOT, WsMessage, WsPeer, WsSocket, ws_frame};
 use serde_json::{Value, json};
 
@@ -18,6 +18,13 @@ const TOKEN: &str = "TOKEN-MARKER+/=&% s3cr3t";
 fn impatient() -> Limits {
     let mut limits = Limits::default();
     limits.handshake_timeout = HANDSHAKE;
+    limits
+}
+
+/// With small frames: an unoptimised build takes its time with a flood of the smallest frames.
+fn small() -> Limits {
+    let mut limits = impatient();
+    limits.max_frame_bytes = 1 << 16;
     limits
 }
 
@@ -297,6 +304,23 @@ async fn the_end_of_a_connect_ends_its_dial() {
     assert!(began.elapsed() < Duration::from_secs(1));
 }
 
+/// T6, H1: a disconnect ends a connect that is dialing at once.
+#[tokio::test]
+async fn a_disconnect_ends_the_dial() {
+    let peer = WsPeer::start(|mut socket| socket.hang());
+    let config = ServerConfig::url("test", peer.url("/")).protocol(Protocol::Legacy);
+    let config = config.build().expect("a valid entry");
+    let host = Host::builder().build();
+    let began = Instant::now();
+    let (connected, ()) = tokio::join!(host.connect(config), async {
+        soon(|| peer.requests().len() == 1).await;
+        host.disconnect("test").await.expect("nothing to end");
+    });
+    connected.expect_err("it was ended");
+    assert!(began.elapsed() < Duration::from_secs(3));
+    soon(|| peer.ended() == 1).await;
+}
+
 /// T6, O1, O2, L6: answers that are no handshake fail the connect at once, and nothing of them is said.
 #[tokio::test]
 async fn answers_that_are_no_handshake() {
@@ -536,7 +560,7 @@ async fn sessions_end_in_every_way() {
     ];
     for (at, (act, (code, words))) in ways.into_iter().enumerate() {
         let peer = until_called(move |socket, _| act(socket));
-        let client = connect_at(entry_at(&peer.url(TARGET)))
+        let client = connect_at(entry_at(&peer.url(TARGET)).limits(small()))
             .await
             .expect("connects");
         let began = Instant::now();
@@ -584,7 +608,7 @@ async fn binary_frames_and_pings_hold_up_nobody() {
         }
         assert!(pongs > 0);
     });
-    let (client, recorder) = observed(entry_at(&peer.url(TARGET))).await;
+    let (client, recorder) = observed(entry_at(&peer.url(TARGET)).limits(small())).await;
     let client = client.expect("connects");
     client.call("t", Arguments::none()).await.expect("answered");
     assert_eq!(client.report().stats.noise, 2);
@@ -617,7 +641,7 @@ async fn floods_end_with_the_handshake() {
             let some = frame.repeat(1 << 12);
             while socket.send(&some) {}
         });
-        let error = refused(entry_at(&peer.url(TARGET))).await;
+        let error = refused(entry_at(&peer.url(TARGET)).limits(small())).await;
         let (code, outcome, _) = verdict_of(&error);
         // Which comes first, the bound on fragments or the deadline, is the machine's to say.
         let bounded = fragments && code == ErrorCode::ProtocolError;
