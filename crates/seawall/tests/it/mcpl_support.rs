@@ -107,14 +107,18 @@ impl Running {
 
     /// The host's reply to the server's own request, once it is there.
     pub(super) async fn reply(&self, id: u64) -> Value {
+        let mut reply = None;
         for _ in 0..1000 {
-            let replies = self.heard_of("");
-            if let Some(reply) = replies.into_iter().find(|reply| reply["id"] == id) {
-                return reply;
+            reply = self
+                .heard_of("")
+                .into_iter()
+                .find(|reply| reply["id"] == id);
+            if reply.is_some() {
+                break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("no reply to {id}: {:?}", self.heard());
+        reply.expect("a reply")
     }
 }
 
