@@ -15,7 +15,7 @@ use super::left::Left;
 use super::obstacle::Obstacle;
 use super::outbox::{Lane, Purpose};
 use super::{Binding, CallError, Connection, Route, Stage, Time, wire};
-use crate::jsonrpc::{Inbound, Malformed};
+use crate::jsonrpc::{Inbound, Malformed, Noise};
 use crate::outcome::{ErrorCode, Outcome};
 
 /// How long a busy server is left alone that does not say how long.
@@ -252,7 +252,7 @@ impl Connection {
     }
 
     /// One message came: on the stream of request `key`, with the status of its response; or, without a key, on a stream
-    /// of the server's own.
+    /// of the server's own. In the body of a refusal, an error alone is a message.
     pub fn handle_response(
         &mut self,
         now: Time,
@@ -287,6 +287,10 @@ impl Connection {
                 self.stats.stray_replies += 1;
                 return;
             }
+            Ok(Inbound::Noise(_) | Inbound::UncorrelatedError(_)) => message,
+            Ok(Inbound::Response { answer: Err(_), .. }) => message,
+            // Nothing but an error says anything in the body of a refusal: the status does (O2).
+            _ if !is_success(status) => Ok(Inbound::Noise(Noise::NoError)),
             message => message,
         };
         self.take_message(now, frame, message, Some(key));
@@ -401,6 +405,11 @@ impl Connection {
             self.orders.push_back(Order::Finish(wire));
         }
     }
+}
+
+/// Whether a response of this status is none that refuses.
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
 }
 
 /// Whether this is the key of a message that is no request.

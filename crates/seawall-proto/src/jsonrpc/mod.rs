@@ -108,6 +108,8 @@ pub enum Noise {
     Array,
     /// An object without a `jsonrpc` of its own.
     Untagged,
+    /// The body of an HTTP refusal that is no error, whatever else it says it is.
+    NoError,
 }
 
 impl fmt::Display for Noise {
@@ -118,6 +120,7 @@ impl fmt::Display for Noise {
             Self::Scalar => "a JSON scalar",
             Self::Array => "a JSON array",
             Self::Untagged => "an object without `jsonrpc`",
+            Self::NoError => "the body of a refusal that is no error",
         })
     }
 }

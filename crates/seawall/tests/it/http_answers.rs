@@ -101,6 +101,35 @@ async fn refusals_by_status() {
     }
 }
 
+/// O2, H8: a refusal is one, and costs its call alone, though its body is a result, or a message that is none.
+#[tokio::test]
+async fn refusals_that_say_something_else() {
+    let bodies: [fn(&HttpRequest) -> String; 3] = [
+        |request| reply_text(request, ANSWER),
+        |_| r#"{"jsonrpc":"2.0","id":null,"error":"REMOTE-MARKER"}"#.to_owned(),
+        |_| r#"{"jsonrpc":"2.0","id":null,"result":{}}"#.to_owned(),
+    ];
+    for (status, outcome) in [
+        (400, Outcome::NoResponse),
+        (401, Outcome::ErrorResponse),
+        (403, Outcome::ErrorResponse),
+        (500, Outcome::NoResponse),
+    ] {
+        for (at, body) in bodies.into_iter().enumerate() {
+            let expected = Expected {
+                outcome,
+                ..unknown(ErrorCode::ConnectionClosed, Some(status))
+            };
+            expect(
+                &format!("{status} with body {at}"),
+                move |request| vec![HttpAct::json(status, &body(request))],
+                expected,
+            )
+            .await;
+        }
+    }
+}
+
 /// O2: a call is not said again to a server that asks for patience, whatever it asks for.
 #[tokio::test]
 async fn patience_is_not_for_calls() {

@@ -78,6 +78,26 @@ fn refusal_without_a_modern_error_falls_back() {
     }
 }
 
+/// S3: a refusal whose body is no error that anybody has, though it says that it is one, is no modern error either.
+#[test]
+fn refusal_with_a_malformed_error_falls_back() {
+    for body in [
+        r#"{"jsonrpc":"2.0","id":null,"error":"x"}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32022}}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"error":{"code":-32000,"message":"x"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0"}"#,
+    ] {
+        for status in [400, 404] {
+            let mut peer = probed(auto());
+            peer.respond_with(Some(1), status, body);
+            peer.ended(1, fault(Some(status)));
+            assert!(peer.is_open(), "{status} {body}");
+            assert_eq!(next(&mut peer).0, "initialize");
+        }
+    }
+}
+
 /// S3: 404 with -32601 is a modern server without discovery: its tools are asked for.
 #[test]
 fn unknown_method_with_its_status_is_a_modern_server() {

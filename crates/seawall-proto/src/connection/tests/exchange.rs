@@ -169,6 +169,41 @@ fn refusal_for_credentials_is_told_by_its_status() {
     }
 }
 
+/// O2, S6: the body of a refusal is a message if it is an error, and else none: it neither answers the request nor ends the
+/// session, whatever it says it is.
+#[test]
+fn refusal_says_nothing_but_errors() {
+    for status in [302, 400, 401, 403, 404, 500, 503] {
+        for body in [
+            format!(r#"{{"jsonrpc":"2.0","id":3,"result":{RESULT}}}"#),
+            r#"{"jsonrpc":"2.0","id":null,"result":{}}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","id":3,"error":"MARKER"}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":"MARKER","message":"x"}}"#.to_owned(),
+            r#"{"jsonrpc":"1.0","id":3,"result":{}}"#.to_owned(),
+            r#"{"jsonrpc":"2.0"}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned(),
+        ] {
+            for mut peer in [modern(), Peer::legacy_http()] {
+                let (call, key) = begun(&mut peer);
+                assert_eq!(key, 3);
+                peer.respond_with(Some(key), status, &body);
+                assert!(peer.is_open() && peer.is_pending(call), "{status} {body}");
+                assert_eq!(peer.connection.stats().noise, 1, "{status} {body}");
+                peer.ended(key, fault(Some(status)));
+                let error = peer.take(call).unwrap_err();
+                assert_eq!(error.http_status(), Some(status), "{body}");
+                let expected = match status {
+                    401 | 403 => Outcome::ErrorResponse,
+                    _ => Outcome::NoResponse,
+                };
+                assert_eq!(error.outcome(), expected, "{status} {body}");
+                assert!(peer.transmits().is_empty(), "{status} {body}");
+            }
+        }
+    }
+}
+
 /// S6: only the answer to its request counts on a stream; one without an id is its answer.
 #[test]
 fn stream_answers_its_own_request_only() {
