@@ -6,6 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
+/// It began and was refused unread, and nothing of it is sent for now.
+const REFUSED: u8 = 3;
+/// It was refused, and is not sent again.
+const LEFT: u8 = 4;
 
 /// A message that a transport was given and may not have begun to send.
 ///
@@ -13,6 +17,7 @@ const WITHDRAWN: u8 = 2;
 /// connection; the connection takes the message back if nobody wants it any longer. Whoever comes first wins.
 ///
 /// **Invariant:** a message that was taken back is never begun, so its request is `not_sent` for certain (O2).
+/// **Invariant:** one that was left refused is not sent again, so the refusal stands for certain.
 #[derive(Debug, Clone, Default)]
 pub struct Handover(Arc<Gate>);
 
@@ -27,9 +32,23 @@ struct Gate {
 #[derive(Debug)]
 pub struct Authorising<'h>(&'h Handover);
 
+/// While it exists, the message was refused for its credentials, and waits for others.
+#[derive(Debug)]
+pub struct Refused<'h> {
+    handover: &'h Handover,
+    _waiting: Authorising<'h>,
+}
+
 impl Drop for Authorising<'_> {
     fn drop(&mut self) {
         self.0.0.authorising.store(false, Ordering::Release);
+    }
+}
+
+impl Drop for Refused<'_> {
+    fn drop(&mut self) {
+        // Whoever left it meanwhile has the last word.
+        self.handover.step(REFUSED, BEGUN);
     }
 }
 
@@ -47,36 +66,53 @@ impl Handover {
         self.0.authorising.load(Ordering::Acquire)
     }
 
-    /// Begins; false if the message was taken back, and must not be sent. True again for every later attempt of a
-    /// message that began: one that was refused unread may be sent again.
-    #[must_use]
-    pub fn begin(&self) -> bool {
-        match self
-            .0
-            .state
-            .compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire)
-        {
-            Ok(_) => true,
-            Err(state) => state == BEGUN,
+    /// The server refused the message unread, for its credentials, and the transport sees whether there are others.
+    #[must_use = "it is told for as long as this is held"]
+    pub fn refused(&self) -> Refused<'_> {
+        self.step(BEGUN, REFUSED);
+        Refused {
+            handover: self,
+            _waiting: self.authorising(),
         }
     }
 
-    /// Whether the message began.
+    /// Begins; false if the message was taken back or left, and must not be sent. True again for every later attempt of a
+    /// message that began: one that was refused unread may be sent again.
+    #[must_use]
+    pub fn begin(&self) -> bool {
+        self.step(WAITING, BEGUN) == BEGUN
+    }
+
+    /// Whether the message began, whatever became of it.
     #[must_use]
     pub fn is_begun(&self) -> bool {
-        self.0.state.load(Ordering::Acquire) == BEGUN
+        matches!(
+            self.0.state.load(Ordering::Acquire),
+            BEGUN | REFUSED | LEFT
+        )
     }
 
     /// Takes the message back for good; false if it began.
     #[must_use]
     pub fn withdraw(&self) -> bool {
+        self.step(WAITING, WITHDRAWN) == WITHDRAWN
+    }
+
+    /// Leaves a message that stands refused: it is not sent again. False if it does not.
+    #[must_use]
+    pub fn leave(&self) -> bool {
+        self.step(REFUSED, LEFT) == LEFT
+    }
+
+    /// Goes from one state to another, if it is in the one; the state that it is in then.
+    fn step(&self, from: u8, to: u8) -> u8 {
         match self
             .0
             .state
-            .compare_exchange(WAITING, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
         {
-            Ok(_) => true,
-            Err(state) => state == WITHDRAWN,
+            Ok(_) => to,
+            Err(state) => state,
         }
     }
 }

@@ -11,10 +11,20 @@ use crate::outcome::Outcome;
 pub(super) enum Before {
     /// There were none.
     Nothing,
-    /// The server refused one without carrying it out (T2, T3).
+    /// The server refused one without carrying it out (T2, T3, T4).
     Refused,
     /// The server began, and asked for another round.
     Asked,
+}
+
+impl Before {
+    /// The same, once the leg after them was refused.
+    fn or_refused(self) -> Self {
+        match self {
+            Self::Nothing | Self::Refused => Self::Refused,
+            Self::Asked => Self::Asked,
+        }
+    }
 }
 
 /// What became of a call that ended early.
@@ -22,7 +32,7 @@ pub(super) enum Before {
 pub(super) enum Left {
     /// A frame of this number that is not begun.
     Queued { frame: u64, before: Before },
-    /// A message that the transport had and did not begin.
+    /// A message that the transport had and did not begin, or that was refused unread and is not sent again.
     Withdrawn { before: Before },
     /// A request that the server has, or may have.
     Dispatched,
@@ -31,7 +41,8 @@ pub(super) enum Left {
 }
 
 impl Left {
-    /// Where a call stands that is to end now; a message that the transport has and did not begin is taken back.
+    /// Where a call stands that is to end now; a message that the transport has and did not begin, or that stands
+    /// refused, is taken back.
     pub(super) fn of(pending: &Pending) -> Option<Self> {
         let before = pending.before();
         Some(match &pending.leg {
@@ -40,6 +51,9 @@ impl Left {
                 before,
             },
             Leg::Handed { handover, .. } if handover.withdraw() => Self::Withdrawn { before },
+            Leg::Handed { handover, .. } if handover.leave() => Self::Withdrawn {
+                before: before.or_refused(),
+            },
             Leg::Handed { .. } | Leg::Dispatched => Self::Dispatched,
             Leg::Paused(_) => Self::Paused { before },
             Leg::Ended { .. } => return None,

@@ -58,7 +58,7 @@ pub use error::{BetweenLegs, CallError, RemoteText, Unfinished};
 pub use event::{Event, Session};
 pub use exchange::{ExchangeFault, Order, Transmit, TransmitKind};
 pub use extension::{Experiment, Untold};
-pub use handover::{Authorising, Handover};
+pub use handover::{Authorising, Handover, Refused};
 pub use inputs::InputId;
 pub use ledger::{Abandoned, CallId, Progress};
 pub use listen::Change;

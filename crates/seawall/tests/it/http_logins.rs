@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seawall::oauth::{HeadlessBrowser, OAuth};
+use seawall::config::Secret;
+use seawall::oauth::{ClientRegistration, Grant, HeadlessBrowser, OAuth, StaticClient};
 use seawall::{Arguments, HttpClient};
 use seawall_testkit::{HttpAct, HttpPeer, HttpRequest};
 
@@ -72,5 +73,40 @@ async fn a_refused_stream_asks_nobody() {
             .iter()
             .filter(|one| one.target.starts_with("/authorize"));
         assert_eq!(visits.count(), 0, "{kind:?}");
+    }
+}
+
+/// O2, T4: a call whose deadline passes while another token is got was refused, and is not called one that may have been
+/// carried out.
+#[tokio::test]
+async fn a_deadline_while_a_token_is_got_is_a_refusal() {
+    for kind in [Kind::Modern, Kind::Legacy] {
+        let peer = HttpPeer::start(move |_, request| match request.target.as_str() {
+            target if !target.starts_with("/PATH-MARKER") => vec![HttpAct::Hang],
+            _ if calls(request, "t") => vec![HttpAct::answer(401, &WANTED, "")],
+            _ => honest(kind, request),
+        });
+        let http = HttpClient::new().expect("a client");
+        let resource = peer.url(TARGET).parse().expect("a URL");
+        let itself = StaticClient::new("c").secret(Secret::new("TOKEN-MARKER"));
+        let oauth = OAuth::builder("test", resource, http)
+            .client(ClientRegistration::Static(itself))
+            .grant(Grant::ClientCredentials);
+        let config = entry_of(&peer).protocol(protocol_of(kind)).build();
+        let client = Client::builder(config.expect("a valid entry"))
+            .oauth(oauth.build().expect("a login"))
+            .connect()
+            .await
+            .expect("connects");
+        let call = client.call("t", Arguments::none());
+        let error = call.timeout(Duration::from_millis(500)).await;
+        assert_eq!(
+            verdict_of(&error.expect_err("late")),
+            (ErrorCode::Timeout, Outcome::ErrorResponse, None),
+            "{kind:?}"
+        );
+        client.close().await.expect("closes");
+        assert_eq!(count(&peer, "tools/call"), 1, "{kind:?}");
+        assert_eq!(count(&peer, "notifications/cancelled"), 0, "{kind:?}");
     }
 }

@@ -86,6 +86,41 @@ fn handover_decides_between_sent_and_not_sent() {
     assert!(peer.orders().is_empty());
 }
 
+/// O2, T4: a request that stands refused for its credentials was refused, however its call ends meanwhile, and is never
+/// sent again then; there is nothing to cancel. Once it may be on its way again, nobody knows.
+#[test]
+fn call_that_ends_while_others_credentials_are_looked_for_was_refused() {
+    for make in [modern, Peer::legacy_http] {
+        let mut peer = make();
+        let (call, transmit) = handed(&mut peer);
+        assert!(transmit.handover.begin());
+        let refused = transmit.handover.refused();
+        assert_eq!(peer.connection.abandon(call), Abandoned::Refused);
+        assert_eq!(peer.orders(), [Order::HangUp(transmit.key)]);
+        drop(refused);
+        assert!(!transmit.handover.begin());
+
+        let (call, transmit) = handed(&mut peer);
+        assert!(transmit.handover.begin());
+        let refused = transmit.handover.refused();
+        let (again, other) = handed(&mut peer);
+        assert!(other.handover.begin());
+        drop(other.handover.refused());
+        peer.pass(Duration::from_secs(120));
+        assert_eq!(outcome(&mut peer, call), Outcome::ErrorResponse);
+        assert_eq!(outcome(&mut peer, again), Outcome::NoResponse);
+        drop(refused);
+        assert!(!transmit.handover.begin());
+        peer.transmits();
+
+        let (call, transmit) = handed(&mut peer);
+        assert!(transmit.handover.begin());
+        let _refused = transmit.handover.refused();
+        peer.connection.handle_closed(CloseReason::ScopeClosed);
+        assert_eq!(outcome(&mut peer, call), Outcome::ErrorResponse);
+    }
+}
+
 /// S8: on revisions with a handshake hanging up is no cancellation: a notification goes too, and no headers.
 #[test]
 fn legacy_call_is_cancelled_by_a_notification() {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::task::AtomicWaker;
 use http_body::{Body, Frame, SizeHint};
-use seawall_proto::connection::{Authorising, Handover};
+use seawall_proto::connection::{Authorising, Handover, Refused};
 
 use super::HttpEvent;
 
@@ -64,6 +64,11 @@ impl Control {
     /// While it is held, the request waits for what authorises it.
     pub(super) fn authorising(&self) -> Authorising<'_> {
         self.gate.authorising()
+    }
+
+    /// While it is held, the request stands refused for its credentials, and others are looked for.
+    pub(super) fn refused(&self) -> Refused<'_> {
+        self.gate.refused()
     }
 
     /// There is an answer, so the request reached somebody, whatever was read of its body.

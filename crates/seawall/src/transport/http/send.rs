@@ -96,7 +96,7 @@ impl Link {
                     waits: outgoing.waits,
                 };
                 again += 1;
-                let _waiting = control.authorising();
+                let _refused = control.refused();
                 match authorizer.refused(refusal).await.map_err(End::Auth)? {
                     Verdict::Retry => {
                         refusals += 1;
