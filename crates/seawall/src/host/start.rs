@@ -3,9 +3,12 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use seawall_proto::ErrorCode;
+
 use super::stop::StopError;
 use super::{Connected, Host, HostError};
 use crate::config::{Reconnect, ServerConfig};
+use crate::error::Error;
 
 /// How the configured servers came out, each by its id.
 #[derive(Debug, Default)]
@@ -24,7 +27,8 @@ pub struct Started {
 #[error("the host did not start: {}", listed(failures))]
 #[non_exhaustive]
 pub struct StartError {
-    /// What failed, of servers without reconnect and of required ones; never empty.
+    /// What failed, of servers without reconnect, of required ones and of those that the egress policy forbids; never
+    /// empty.
     pub failures: Vec<HostError>,
     /// What the stop that followed could not end.
     pub stop: Option<StopError>,
@@ -41,7 +45,8 @@ impl Host {
     /// `budget` is what the stop has that follows a failure.
     ///
     /// # Errors
-    /// A server without reconnect failed, or a required one did in any way (H9). The host is stopped then.
+    /// A server without reconnect failed, or a required one did in any way (H9), or the host's own egress policy forbids
+    /// one, which no reconnect mends: `capability_refused`. The host is stopped then.
     ///
     /// # Cancel safety
     /// The connects go on without the caller.
@@ -69,7 +74,7 @@ impl Host {
             let id = config.server().to_owned();
             match result {
                 Ok(Connected::Up) => started.up.push(id),
-                Ok(Connected::Retrying(error)) if config.is_required() => {
+                Ok(Connected::Retrying(error)) if config.is_required() || is_forbidden(&error) => {
                     failures.push(HostError::Connect { error });
                 }
                 Ok(Connected::Retrying(error)) => {
@@ -94,4 +99,9 @@ impl Host {
             said => said == Reconnect::On,
         }
     }
+}
+
+/// Whether the host's own policy stands in the way.
+fn is_forbidden(error: &Error) -> bool {
+    error.code() == ErrorCode::CapabilityRefused
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use seawall::config::Reconnect;
 use seawall::host::{Connected, ServerState};
-use seawall::{Arguments, Host, HostError, Outcome, ServerConfig};
+use seawall::{
+    Arguments, EgressPolicy, ErrorCode, Host, HostError, HttpClient, Outcome, ServerConfig,
+};
 use seawall_testkit::{HttpAct, HttpPeer, HttpRequest, tool};
 use tokio::time::timeout;
 
@@ -164,4 +166,29 @@ async fn disconnect_ends_a_handshake_over_http() {
         "{connected:?}"
     );
     assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+/// H9: what the host's own egress policy forbids stops it at its start, whatever the entry says of reconnect, and nothing is
+/// tried again.
+#[tokio::test]
+async fn forbidden_server_stops_the_host_at_its_start() {
+    for kind in [Kind::Modern, Kind::Legacy] {
+        let peer = HttpPeer::start(move |_, request| honest(kind, request));
+        let http = HttpClient::builder()
+            .egress(Arc::new(|_: &str, _: &str| false) as Arc<dyn EgressPolicy>)
+            .build()
+            .expect("a client");
+        let host = Host::builder()
+            .http(http)
+            .servers([config(kind, &peer)])
+            .build();
+        let refused = host.start(BUDGET).await.expect_err("forbidden");
+        let [HostError::Connect { error }] = &refused.failures[..] else {
+            panic!("{refused}");
+        };
+        assert_eq!(error.code(), ErrorCode::CapabilityRefused);
+        assert_eq!(error.outcome(), Outcome::NotSent);
+        assert!(refused.stop.is_none() && host.status().is_empty());
+        assert_eq!(peer.connections(), 0);
+    }
 }

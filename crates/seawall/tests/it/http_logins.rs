@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use seawall::config::Secret;
 use seawall::oauth::{ClientRegistration, Grant, HeadlessBrowser, OAuth, StaticClient};
-use seawall::{Arguments, HttpClient};
+use seawall::{Arguments, EgressPolicy, HttpClient};
 use seawall_testkit::{HttpAct, HttpPeer, HttpRequest};
 
 use super::http_support::*;
@@ -109,4 +109,35 @@ async fn a_deadline_while_a_token_is_got_is_a_refusal() {
         assert_eq!(count(&peer, "tools/call"), 1, "{kind:?}");
         assert_eq!(count(&peer, "notifications/cancelled"), 0, "{kind:?}");
     }
+}
+
+/// O1: a login that the egress policy forbids is told by that policy's code.
+#[tokio::test]
+async fn a_login_that_the_egress_policy_forbids_is_capability_refused() {
+    let peer = HttpPeer::start(|_, request| match calls(request, "t") {
+        true => vec![HttpAct::answer(401, &WANTED, "")],
+        false => honest(Kind::Modern, request),
+    });
+    let http = HttpClient::builder()
+        .egress(Arc::new(|method: &str, _: &str| method == "POST") as Arc<dyn EgressPolicy>)
+        .build()
+        .expect("a client");
+    let resource = peer.url(TARGET).parse().expect("a URL");
+    let itself = StaticClient::new("c").secret(Secret::new("TOKEN-MARKER"));
+    let oauth = OAuth::builder("test", resource, http.clone())
+        .client(ClientRegistration::Static(itself))
+        .grant(Grant::ClientCredentials);
+    let config = entry_of(&peer).protocol(protocol_of(Kind::Modern)).build();
+    let client = Client::builder(config.expect("a valid entry"))
+        .http(http)
+        .oauth(oauth.build().expect("a login"))
+        .connect()
+        .await
+        .expect("connects");
+    let error = client.call("t", Arguments::none()).await;
+    let (code, outcome, _) = verdict_of(&error.expect_err("forbidden"));
+    assert_eq!(
+        (code, outcome),
+        (ErrorCode::CapabilityRefused, Outcome::ErrorResponse)
+    );
 }

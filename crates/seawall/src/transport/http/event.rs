@@ -208,7 +208,11 @@ impl End {
                     _ => None,
                 };
                 let obstacle = error.obstacle();
-                let fault = ExchangeFault::new(error.to_string(), closed)
+                let code = match error {
+                    AuthError::Egress { .. } => ErrorCode::CapabilityRefused,
+                    _ => closed,
+                };
+                let fault = ExchangeFault::new(error.to_string(), code)
                     .of_refusal()
                     .with_obstacle(obstacle);
                 match status {
