@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use seawall_proto::connection::{CallError, CloseReason, Obstacle, RevisionRefusal};
 use seawall_proto::limits::MAX_SUBSCRIPTIONS;
@@ -242,6 +243,16 @@ impl Error {
     #[must_use]
     pub fn was_refused_unread(&self) -> bool {
         matches!(&*self.kind, ErrorKind::Call(error) if error.was_refused_unread())
+    }
+
+    /// How long a server wants to be left alone that has enough to do (429, 503), where that is why a request failed.
+    pub(crate) fn rest_asked_for(&self) -> Option<Duration> {
+        match &*self.kind {
+            ErrorKind::Call(CallError::Exchange { fault, .. }) if fault.is_busy() => {
+                Some(fault.retry_after)
+            }
+            _ => None,
+        }
     }
 
     /// Whether a connect failed because an exchange over HTTP brought no answer.

@@ -133,7 +133,8 @@ impl ExchangeFault {
     }
 
     /// Whether the server has enough to do, and says when it may be asked again.
-    pub(super) fn is_busy(&self) -> bool {
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
         matches!(self.status, Some(429 | 503))
     }
 

@@ -14,10 +14,14 @@ use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::{Carried, Client};
 use crate::error::{Error, ErrorKind};
 use crate::events::LogLevel;
+
+/// A busy server is left alone at least this long before its list is asked for again.
+const SHORTEST_REST: Duration = Duration::from_millis(100);
 
 /// A request: a future that ends in the server's result, unchanged, or in an [`Error`] that says what became of it.
 ///
@@ -231,7 +235,7 @@ impl Client {
         self.request(method, Json::of(params).ok())
     }
 
-    /// `resources/list`, through every page.
+    /// `resources/list`, through every page. A server that is busy (429, 503) is asked again within the deadline of the page.
     ///
     /// # Errors
     /// As [`Request`]; `invalid_response` for a list past its bounds.
@@ -394,6 +398,27 @@ impl Client {
         guard.state().connection.sessions_made_anew()
     }
 
+    /// One page. Reading a list does nothing, so a server that is busy is asked again within the page's deadline, once the
+    /// time is over that it asks for.
+    async fn page(&self, method: &str, params: Option<Json>) -> Result<Json, Error> {
+        let began = Instant::now();
+        let limit = self.handle.config.limits().request_timeout;
+        let mut request = self.request(method, params.clone());
+        loop {
+            let error = match request.await {
+                Ok(page) => return Ok(page),
+                Err(error) => error,
+            };
+            let left = limit.saturating_sub(began.elapsed());
+            let rest = error.rest_asked_for().map(|rest| rest.max(SHORTEST_REST));
+            let Some(rest) = rest.filter(|rest| *rest < left) else {
+                return Err(error);
+            };
+            sleep(rest).await;
+            request = self.request(method, params.clone()).timeout(left - rest);
+        }
+    }
+
     async fn pages(&self, method: &str, member: &str) -> Result<Pages, Error> {
         let limits = self.handle.config.limits();
         let mut gathered = Pages::default();
@@ -403,7 +428,7 @@ impl Client {
             let params = cursor
                 .as_ref()
                 .and_then(|cursor| Json::check(format!("{{\"cursor\":{}}}", cursor.as_str())).ok());
-            let page = self.request(method, params).await?;
+            let page = self.page(method, params).await?;
             let unusable = || self.error(ErrorKind::List { limit: None });
             let past = |limit| self.error(ErrorKind::List { limit: Some(limit) });
             let entries = page

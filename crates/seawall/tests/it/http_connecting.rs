@@ -266,6 +266,38 @@ async fn listings_are_patient_within_their_deadline() {
     }
 }
 
+/// O4: the lists that are no tools' are as patient, within their deadline and no longer.
+#[tokio::test]
+async fn other_listings_are_patient_within_their_deadline() {
+    let listing = "resources/list";
+    for status in [429, 503] {
+        for kind in [Kind::Modern, Kind::Legacy] {
+            let busy = std::sync::atomic::AtomicUsize::new(0);
+            let peer = HttpPeer::start(move |_, request| match method_of(request).as_str() {
+                "resources/list" if busy.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < 2 => {
+                    vec![HttpAct::answer(status, &["retry-after: 0"], "")]
+                }
+                "resources/list" => reply(request, r#"{"resources":[{"uri":"x:a","name":"a"}]}"#),
+                _ => honest(kind, request),
+            });
+            let client = client_of(kind, &peer).await;
+            let listed = client.resources().await.expect("in the end");
+            assert_eq!(listed.entries.len(), 1);
+            assert_eq!(count(&peer, listing), 3, "{status} {kind:?}");
+        }
+        for wait in ["retry-after: 3600", "retry-after: 18446744073709551615"] {
+            let peer = HttpPeer::start(move |_, request| match method_of(request).as_str() {
+                "resources/list" => vec![HttpAct::answer(status, &[wait], "")],
+                _ => honest(Kind::Modern, request),
+            });
+            let client = client_of(Kind::Modern, &peer).await;
+            let error = client.resources().await.expect_err("busy");
+            assert_eq!(error.http_status(), Some(status));
+            assert_eq!(count(&peer, listing), 1, "{status} {wait}");
+        }
+    }
+}
+
 /// S3: every kind of answer that is no modern one means legacy; a modern error never falls back.
 #[tokio::test]
 async fn auto_over_http() {
