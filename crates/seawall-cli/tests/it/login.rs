@@ -199,6 +199,16 @@ fn what_has_no_login_is_status_2() {
     );
 }
 
+/// BEHAVIOUR T5: a permission that cannot be asked for is not left out in silence: nothing is requested.
+#[test]
+fn scope_that_is_none_is_status_2() {
+    let config = Config::of(&[("s", json!({"url": "http://127.0.0.1:9/mcp"}))]);
+    let ran = config
+        .run(&["login", "s", "--no-browser", "--scope", "read write"])
+        .exits(2);
+    assert!(ran.stderr.contains("a scope is one word"), "{ran:?}");
+}
+
 /// An authorization server that does not answer is told as what it is.
 #[test]
 fn login_that_fails_says_why() {

@@ -21,6 +21,8 @@ use crate::web::{AuthError, HttpClient, SettingsFault};
 #[must_use = "a builder does nothing until it builds"]
 pub struct OAuthBuilder {
     settings: Settings,
+    /// Whether a scope was given that cannot be asked for.
+    asks_in_vain: bool,
 }
 
 /// What was configured.
@@ -62,6 +64,7 @@ impl OAuthBuilder {
                 dpop: Dpop::default(),
                 renewals: Renewals::default(),
             },
+            asks_in_vain: false,
         }
     }
 
@@ -92,9 +95,13 @@ impl OAuthBuilder {
     }
 
     /// Scopes that are always asked for, beside those that the server challenges with. Default: none, and then those of
-    /// the server's metadata if its challenge names none.
+    /// the server's metadata if its challenge names none. One that is not a word of visible ASCII fails the build.
     pub fn scopes<'s>(mut self, scopes: impl IntoIterator<Item = &'s str>) -> Self {
-        self.settings.scopes = scopes.into_iter().collect();
+        let given: Vec<&str> = scopes.into_iter().collect();
+        self.settings.scopes = given.iter().copied().collect();
+        self.asks_in_vain = given
+            .iter()
+            .any(|scope| !self.settings.scopes.contains(scope));
         self
     }
 
@@ -142,6 +149,9 @@ impl OAuthBuilder {
             && (url.scheme() != "https" || url.path() == "/")
         {
             return Err(AuthError::Settings(SettingsFault::ClientUrl));
+        }
+        if self.asks_in_vain {
+            return Err(AuthError::Settings(SettingsFault::Scope));
         }
         let needs_client = !matches!(settings.grant, Grant::AuthorizationCode);
         if needs_client && settings.static_client.is_none() {

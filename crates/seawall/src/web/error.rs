@@ -308,6 +308,9 @@ pub enum SettingsFault {
     /// A private key is not one in PEM (PKCS #8) of a kind that is supported: P-256, Ed25519, RSA.
     #[error("the private key is no PKCS #8 key in PEM (P-256, Ed25519 or RSA)")]
     PrivateKey,
+    /// A scope is none, or there are too many.
+    #[error("a scope is one word of visible ASCII characters; give each by itself")]
+    Scope,
     /// The assertion cannot be read.
     #[error("the assertion cannot be read")]
     Assertion,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::world::{Reply, Running};
 use crate::oauth::{MemoryStore, OAuth, TokenStore};
-use crate::web::AuthError;
+use crate::web::{AuthError, SettingsFault};
 
 fn asked(running: &Running, nth: usize) -> String {
     running.seen("/authorize")[nth].scopes().join(" ")
@@ -83,6 +83,27 @@ async fn configured_scopes_are_always_asked_for() {
     let oauth = running.oauth().scopes(["mine"]).build().unwrap();
     assert_eq!(running.call(&oauth).await, Ok(200));
     assert_eq!(asked(&running, 0), "mine");
+}
+
+/// T5: a scope that cannot be asked for is not left out in silence.
+#[tokio::test]
+async fn a_scope_that_is_none_fails_the_build() {
+    let running = Running::start().await;
+    for scope in ["read write", "", "a\"b", "\u{e9}"] {
+        let built = running.oauth().scopes(["fine", scope]).build();
+        assert_eq!(
+            built.map(drop).unwrap_err(),
+            AuthError::Settings(SettingsFault::Scope),
+            "{scope}"
+        );
+    }
+    assert!(
+        running
+            .oauth()
+            .scopes(["read", "write", "read"])
+            .build()
+            .is_ok()
+    );
 }
 
 /// T5
