@@ -38,7 +38,7 @@ pub struct OAuthConfig {
     pub client_secret: Option<Secret>,
     /// The address of a client metadata document: `https`, with a path. `clientMetadataUrl`.
     pub client_metadata_url: Option<Url>,
-    /// The authorization server that the client is registered with. Default: the one that the server names. `issuer`.
+    /// The authorization server that `client_id` is registered with. Default: the one that the server names. `issuer`.
     pub issuer: Option<String>,
     /// Scopes to ask for always, beside those that the server wants. `scopes`.
     pub scopes: Vec<String>,
@@ -196,6 +196,10 @@ impl Said {
                 let kind = ProblemKind::MissingKey { key: "clientId" };
                 findings.problem(field("clientSecretEnv"), kind);
             }
+        }
+        if config.issuer.is_some() && config.client_id.is_none() {
+            let advice = " without \"clientId\": it says where that is registered";
+            findings.warning(field("issuer"), WarningKind::Ignored { advice });
         }
         if let Some(url) = &config.client_metadata_url
             && (url.scheme() != "https" || url.path() == "/")

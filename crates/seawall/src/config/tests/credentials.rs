@@ -292,6 +292,8 @@ fn login_is_configured() {
         "oauth",
         "no_effect",
     );
+    let issuer = r#", "oauth": {"issuer": "https://as/"}"#;
+    assert_warning(&at_url("https://h/", issuer), "oauth.issuer", "ignored");
     let bearer = r#", "bearerTokenEnv": "TOKEN""#;
     assert_eq!(login(&at_url("https://h/", bearer)), None);
     let both = at_url("https://h/", &format!(r#"{bearer}, "oauth": {{}}"#));
