@@ -325,7 +325,7 @@ async fn bad_subscriptions_cost_no_call() {
     }
 }
 
-/// H8: what comes on the stream of changes without an end ends nothing but that stream.
+/// S5, L6: an event without an end on the stream of changes is cut at its bound, and ends the session.
 #[tokio::test]
 async fn endless_event_on_a_subscription() {
     let peer = HttpPeer::start(|_, request| match method_of(request).as_str() {

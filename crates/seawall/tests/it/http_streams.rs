@@ -159,6 +159,26 @@ async fn legacy_stream_is_resumed() {
     assert_eq!(count(&peer, "tools/call"), 1);
 }
 
+/// T3: an event id that no header can carry is none to resume from; another stream is not asked for in its stead.
+#[tokio::test]
+async fn an_id_that_no_header_carries_resumes_nothing() {
+    let peer = but_for_t(Kind::Legacy, |_| {
+        vec![
+            HttpAct::stream(),
+            HttpAct::chunk("id: e\u{1}1\nretry: 100\ndata:\n\n"),
+            HttpAct::last_chunk(),
+        ]
+    });
+    let client = client_of(Kind::Legacy, &peer).await;
+    soon(|| count(&peer, "GET") == 1).await;
+    let error = client.call("t", Arguments::none()).await;
+    assert_eq!(
+        verdict_of(&error.expect_err("no reply")),
+        (ErrorCode::ConnectionClosed, Outcome::NoResponse, None)
+    );
+    assert_eq!(count(&peer, "GET"), 1);
+}
+
 /// T3: a resumption of which nothing comes does not spin, and leaves the call unknown.
 #[tokio::test]
 async fn resumption_without_progress_ends() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::Method;
+use http::{HeaderValue, Method};
 use reqwest::Response;
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
@@ -171,8 +171,9 @@ impl Posting<'_> {
         cursor: &Cursor,
         resumptions: &mut u32,
     ) -> Option<Events> {
+        // Without the header it would be another stream that is asked for.
         let id = cursor.last_event_id()?;
-        if !self.link.is_legacy() {
+        if !self.link.is_legacy() || HeaderValue::from_bytes(id).is_err() {
             return None;
         }
         while *resumptions < MAX_RESUMPTIONS {
