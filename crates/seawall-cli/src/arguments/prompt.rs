@@ -74,7 +74,11 @@ fn needed(keys: &[String]) -> String {
 /// # Errors
 /// The first thing that cannot be meant.
 pub(crate) fn of_prompt(entry: &Json, pairs: &[String]) -> Result<Option<Json>, PromptError> {
-    let listed = entry.member("arguments").map(|list| list.elements());
+    // Servers that serialise an absent value write null.
+    let listed = entry
+        .member("arguments")
+        .filter(|list| list.as_str() != "null");
+    let listed = listed.map(|list| list.elements());
     let names: Option<Vec<String>> = listed.as_ref().map(|list| {
         let name = |argument: &Json| Some(argument.member("name")?.string()?.into_owned());
         list.iter().filter_map(name).collect()

@@ -56,6 +56,21 @@ fn prompt_is_shown_message_by_message() {
     config.run(&["prompt", "a/b", "anything=goes"]).exits(0);
 }
 
+/// Arguments that are null are no list, and not an empty one: any go.
+#[test]
+fn null_is_no_list_of_arguments() {
+    let list = r#"{"prompts":[{"name":"p","arguments":null},{"name":"none","arguments":[]}]}"#;
+    let script = Script::new().serve(
+        Serve::new()
+            .capabilities(r#"{"prompts":{}}"#)
+            .answers("prompts/list", list)
+            .answers("prompts/get", RESULT),
+    );
+    let config = Config::scripted(&script);
+    config.run(&["prompt", "p", "anything=goes"]).exits(0);
+    config.run(&["prompt", "none", "anything=goes"]).exits(2);
+}
+
 #[test]
 fn what_cannot_be_meant_is_status_2() {
     let config = prompter();

@@ -86,10 +86,7 @@ impl Handover {
     /// Whether the message began, whatever became of it.
     #[must_use]
     pub fn is_begun(&self) -> bool {
-        matches!(
-            self.0.state.load(Ordering::Acquire),
-            BEGUN | REFUSED | LEFT
-        )
+        matches!(self.0.state.load(Ordering::Acquire), BEGUN | REFUSED | LEFT)
     }
 
     /// Takes the message back for good; false if it began.

@@ -149,6 +149,8 @@ impl InputMethod {
             "roots/list" => Some(Self::ListRoots),
             "elicitation/create" => {
                 let mode = params.and_then(|params| params.member("mode"));
+                // Servers that serialise an absent value write null.
+                let mode = mode.filter(|mode| mode.kind() != Kind::Null);
                 match mode.as_ref().map(Json::string) {
                     // No mode is form mode (2025-11-25, `client/elicitation`).
                     None => Some(Self::ElicitForm),

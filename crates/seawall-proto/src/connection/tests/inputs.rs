@@ -101,6 +101,7 @@ fn undeclared_request_is_refused() {
     for (method, params) in [
         ("elicitation/create", "{}"),
         ("elicitation/create", r#"{"mode":"form"}"#),
+        ("elicitation/create", r#"{"mode":null}"#),
         ("elicitation/create", r#"{"mode":7}"#),
         ("sampling/createMessage", "{}"),
         ("roots/list", "{}"),
@@ -166,4 +167,18 @@ fn end_of_the_session_ends_inputs() {
     assert!(matches!(peer.events()[..], [Event::Closed]));
     peer.supply(asked[0], Some("{}"));
     assert!(peer.sent().is_empty());
+}
+
+/// S2: a mode that is null is none, as servers write it that serialise an absent value: a form.
+#[test]
+fn null_mode_is_form_mode() {
+    let mut peer = Peer::ready_with(ClientConfig {
+        capabilities: crate::mcp::ClientCapabilities {
+            elicitation_form: true,
+            ..Default::default()
+        },
+        ..config(Limits::default())
+    });
+    peer.recv(r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"mode":null}}"#);
+    assert_eq!(peer.asked().len(), 1);
 }
