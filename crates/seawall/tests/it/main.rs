@@ -8,6 +8,7 @@ mod endings;
 mod everything;
 mod host;
 mod host_drops;
+mod host_mcpl;
 mod host_requests;
 mod hostile;
 mod http_answers;

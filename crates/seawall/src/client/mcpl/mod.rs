@@ -16,20 +16,23 @@ use futures_util::task::AtomicWaker;
 use seawall_proto::Json;
 use seawall_proto::connection::{CallId, Experiment, InputId, Untold};
 use seawall_proto::jsonrpc::RequestId;
+use secrecy::SecretString;
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 
 use super::secrets::Secrets;
 use super::shared::Shared;
 use super::{Client, Request};
-use crate::config::{Protocol, ServerConfig};
+use crate::config::{Endpoint, Protocol, ServerConfig};
 use crate::error::Error;
 use crate::mcpl::callbacks::Callbacks;
 use crate::mcpl::capability::{CapabilitySet, host_advertisement};
 use crate::mcpl::content::Record;
 use crate::mcpl::features::Selection;
+use crate::mcpl::fetch::Fetcher;
 use crate::mcpl::grant::Grant;
 use crate::mcpl::session::{Defect, Notice, Policy, Session, Terms, Unsent};
+use crate::web::HttpClient;
 
 mod channels;
 mod consult;
@@ -299,6 +302,22 @@ impl Mcpl {
     #[must_use]
     pub fn offered(&self) -> CapabilitySet {
         self.live.callbacks.offered()
+    }
+
+    /// Fetches what references of this server lead to, by this way to the web: from the origin that the connection was dialed
+    /// at alone, with the entry's token, within its `autofetch`. Keep it for as long as the server is known: what it fetched
+    /// counts towards one total.
+    #[must_use]
+    pub fn fetcher(&self, http: HttpClient) -> Fetcher {
+        let config = &self.live.config;
+        let dialed = match config.endpoint() {
+            Endpoint::WebSocket(entry) => Some(entry),
+            Endpoint::Stdio(_) | Endpoint::Http(_) => None,
+        };
+        let bearer = dialed.and_then(|entry| entry.bearer_token.as_ref());
+        let bearer = bearer.map(|token| SecretString::from(token.reveal().to_owned()));
+        let autofetch = config.mcpl().and_then(|policy| policy.autofetch);
+        Fetcher::new(http, dialed.map(|entry| &entry.url), bearer, autofetch)
     }
 
     /// What is known of a reference that the server gave, by the id that it has here; its URI is in it, so it is for whoever
