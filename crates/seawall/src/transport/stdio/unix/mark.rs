@@ -6,6 +6,7 @@ use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::Read as _;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// The variable. It holds the marks of a launch and of the launches that this host itself descends from.
@@ -50,14 +51,30 @@ impl Mark {
 
 /// The launches of this host whose marks a process carries. None as well where the system does not show us its environment.
 pub(super) fn launches_of(pid: i32) -> Vec<u64> {
+    let shown = environment(Path::new(&format!("/proc/{pid}")));
+    if !shown.is_empty() {
+        return launches_in(&shown);
+    }
+    // One whose first thread ended shows it by the others alone.
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    threads
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|thread| environment(&thread.path()))
+        .find(|shown| !shown.is_empty())
+        .map_or_else(Vec::new, |shown| launches_in(&shown))
+}
+
+fn environment(process: &Path) -> Vec<u8> {
     let mut environment = Vec::new();
     // An error half way leaves what was read.
-    if let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) {
+    if let Ok(file) = std::fs::File::open(process.join("environ")) {
         file.take(MAX_ENVIRONMENT_BYTES)
             .read_to_end(&mut environment)
             .ok();
     }
-    launches_in(&environment)
+    environment
 }
 
 fn launches_in(environment: &[u8]) -> Vec<u64> {

@@ -76,6 +76,11 @@ pub(crate) fn spawn(launch: &Launch, server: &str) -> Result<StdioChild, SpawnEr
         .spawn()
         .map_err(|error| lookup::explain(launch, error))?;
     registration.confirm(child.id());
+    #[cfg(target_os = "linux")]
+    if let Some(seen) = census::Process::read(child.id().cast_signed()) {
+        // It may leave its own group, and is then ended by its number, which has to be certain.
+        registration.add(std::iter::once((child.id(), seen.started)));
+    }
 
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on the tree's drop ends the child.

@@ -35,6 +35,9 @@ pub(super) struct Others {
     since: u64,
     #[cfg(target_os = "linux")]
     strays: Vec<linux::Stray>,
+    /// Those whom the server made our own children (`CLONE_PARENT`), and who died: nobody else reaps them.
+    #[cfg(target_os = "linux")]
+    adopted: Vec<linux::Stray>,
     #[cfg(target_os = "linux")]
     group: Option<Cgroup>,
 }
@@ -47,6 +50,7 @@ impl Others {
             launch,
             since: 0,
             strays: Vec::new(),
+            adopted: Vec::new(),
             group: Cgroup::new(launch),
         }
     }
@@ -96,6 +100,7 @@ impl Others {
         }
         let (launch, since) = (self.launch, self.since);
         let marked = |process: &Process| process.started >= since && process.is_of(launch);
+        self.adopted = linux::adopted(processes, group, &self.strays, &self.adopted);
         self.strays = linux::strays(processes, group, &self.strays, marked);
         let member = |process: &Process| {
             group != 0 && process.group == group && process.pid != group && process.lives
@@ -120,6 +125,17 @@ impl Others {
         }
         for stray in &self.strays {
             stray.signal(signal);
+        }
+    }
+}
+
+/// # Drop behavior
+/// Those who died as our own children are reaped.
+#[cfg(target_os = "linux")]
+impl Drop for Others {
+    fn drop(&mut self) {
+        for zombie in &self.adopted {
+            zombie.reap();
         }
     }
 }
@@ -164,7 +180,9 @@ impl Others {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    use rustix::process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
+    };
 
     use super::Process;
 
@@ -176,6 +194,13 @@ mod linux {
     }
 
     impl Stray {
+        fn of(process: &Process) -> Self {
+            Self {
+                pid: process.pid,
+                started: process.started,
+            }
+        }
+
         pub(super) fn identity(self) -> (u32, u64) {
             (self.pid.unsigned_abs(), self.started)
         }
@@ -193,6 +218,38 @@ mod linux {
                 pidfd_send_signal(process, signal).ok();
             }
         }
+
+        /// Reaps it, if it is dead and a child of ours.
+        pub(super) fn reap(self) {
+            let (Some(pid), Some(now)) = (Pid::from_raw(self.pid), Process::read(self.pid)) else {
+                return;
+            };
+            // An embedding program may wait for every child there is; then another may have the number.
+            if !now.lives && now.started == self.started {
+                let gone = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+                // Whose child it is not, it is no matter of ours.
+                waitid(WaitId::Pid(pid), gone).ok();
+            }
+        }
+    }
+
+    /// The dead of the group and of the strays known before who are this process's own children, beside the leader.
+    pub(super) fn adopted(
+        all: &[Process],
+        group: i32,
+        strays: &[Stray],
+        known: &[Stray],
+    ) -> Vec<Stray> {
+        let myself = std::process::id().cast_signed();
+        all.iter()
+            .filter(|process| !process.lives && process.parent == myself && process.pid != group)
+            .map(|process| (process, Stray::of(process)))
+            .filter(|(process, stray)| {
+                let of_group = group != 0 && process.group == group;
+                of_group || strays.contains(stray) || known.contains(stray)
+            })
+            .map(|(_, stray)| stray)
+            .collect()
     }
 
     /// The living descendants of the group, of its leader, of the strays known before and of the `marked`, that are not
@@ -223,10 +280,7 @@ mod linux {
         all.iter()
             .filter(|process| process.lives && (group == 0 || process.group != group))
             .filter(|process| process.pid != group && family.contains(&process.pid))
-            .map(|process| Stray {
-                pid: process.pid,
-                started: process.started,
-            })
+            .map(Stray::of)
             .collect()
     }
 

@@ -90,7 +90,8 @@ impl Registration {
 }
 
 impl Registration {
-    /// Adds who left the group. They are found by their parents, who may be gone by the time the host is.
+    /// Adds who left the group, or may: its leader too. They are found by their parents, who may be gone by the time the
+    /// host is, or have left the group themselves.
     pub(super) fn add(&self, strays: impl Iterator<Item = (u32, u64)>) {
         let mut watchdog = lock();
         let Watchdog { shell, groups, .. } = &mut *watchdog;
@@ -145,7 +146,7 @@ struct Watchdog {
     tokens: u64,
 }
 
-/// A group, and who left it, each by number and start.
+/// A group, and its leader and who left it, each by number and start.
 struct Group {
     number: u32,
     strays: Vec<(u32, u64)>,

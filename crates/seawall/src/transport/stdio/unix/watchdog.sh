@@ -73,7 +73,12 @@ fi
 
 # Who carries the mark, as file names.
 marked() {
-    [ -n "$mark" ] && grep -slF -e "$mark" /proc/[0-9]*/environ
+    [ -n "$mark" ] || return 1
+    grep -slF -e "$mark" /proc/[0-9]*/environ
+    # One whose first thread ended is shown as a zombie, and its environment by the other threads alone.
+    for file in $(grep -sl '^State:[[:space:]]*Z' /proc/[0-9]*/status); do
+        grep -slF -e "$mark" "${file%/status}"/task/[0-9]*/environ
+    done
 }
 
 # Linux: who left a group, found by the mark, by the parents while these live, or in a group or session of a found one.
@@ -92,7 +97,7 @@ for entry in $known; do
     fi
 done
 for file in $(marked); do
-    pid=${file#/proc/} pid=${pid%/environ}
+    pid=${file#/proc/} pid=${pid%%/*}
     case $family in *" $pid "*) continue ;; esac
     look "$pid" && family="$family$pid " strays="$strays$pid:$start "
 done
@@ -121,7 +126,7 @@ for round in 1 2 3 4 5 6 7 8 9; do
     left=$(marked)
     [ -n "$left" ] || break
     for file in $left; do
-        pid=${file#/proc/} pid=${pid%/environ}
+        pid=${file#/proc/} pid=${pid%%/*}
         grep -sqF -e "$mark" "$file" && kill -s KILL "$pid"
     done
 done

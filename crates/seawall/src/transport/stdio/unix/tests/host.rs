@@ -22,6 +22,11 @@ const WITH_STRAY: &str =
 /// The child tells its number once it has left.
 const GONE_WITH_ITS_HOST: &str = "setsid sh -c 'echo $$; exec sleep 60' & exec cat >/dev/null";
 
+/// A server that moves to its host's group and hides the mark.
+#[cfg(target_os = "linux")]
+const OUT_OF_ITS_OWN_GROUP: &str = "exec python3 -c 'import os; os.setpgid(0, os.getpgid(os.getppid())); \
+    os.execve(\"/bin/sh\", [\"sh\", \"-c\", \"echo $$; exec sleep 60\"], {})'";
+
 /// Not a test: the host, when this binary was started as one.
 #[test]
 fn role() {
@@ -68,6 +73,10 @@ fn role() {
         }
         if role == "with a stray whose parent goes first" {
             children.push(start(GONE_WITH_ITS_HOST));
+        }
+        #[cfg(target_os = "linux")]
+        if role == "with one out of its own group" {
+            children.push(start(OUT_OF_ITS_OWN_GROUP));
         }
         if role == "after an end" {
             children.push(start("exec cat"));
@@ -133,6 +142,7 @@ fn tree_dies_within_five_seconds_of_a_killed_host() {
     if cfg!(target_os = "linux") {
         roles.push(("with a stray", 5));
         roles.push(("with a stray whose parent goes first", 5));
+        roles.push(("with one out of its own group", 5));
     }
     for (role, processes) in roles {
         let (mut host, pids) = host(role);

@@ -11,7 +11,7 @@ use super::*;
 pub(super) const ROLE: &str = "matrix ";
 
 /// The kinds of server. Each tells so many numbers; those of a second stage only after a line of input.
-const ROWS: [(&str, &str, usize, usize); 9] = [
+const ROWS: [(&str, &str, usize, usize); 10] = [
     ("plain", "echo $$; exec cat >/dev/null", 1, 0),
     (
         "wrapper",
@@ -61,7 +61,25 @@ const ROWS: [(&str, &str, usize, usize); 9] = [
         2,
         0,
     ),
+    (
+        "double fork whose first thread is over",
+        FIRST_THREAD_OVER,
+        1,
+        0,
+    ),
 ];
+
+/// The system shows no environment of such a process, but that of its other threads. It tells its number from one of them.
+const FIRST_THREAD_OVER: &str = "(setsid python3 -c '
+import ctypes, os, threading, time
+def stay():
+    while \") Z \" not in open(\"/proc/self/stat\").read():
+        time.sleep(0.01)
+    print(os.getpid(), flush=True)
+    time.sleep(987)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).syscall(60 if os.uname().machine == \"x86_64\" else 93, 0)
+' &); exec cat >/dev/null";
 
 /// Starts the server of a row. All numbers that it tells, its own among them.
 async fn begin(row: &str) -> (StdioChild, Vec<i32>) {
@@ -101,8 +119,11 @@ fn carriers(mark: &str) -> Vec<i32> {
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
         .filter(|pid: &i32| {
-            std::fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|text| String::from_utf8_lossy(&text).contains(mark))
+            let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+            threads.into_iter().flatten().flatten().any(|thread| {
+                std::fs::read(thread.path().join("environ"))
+                    .is_ok_and(|text| String::from_utf8_lossy(&text).contains(mark))
+            })
         })
         .collect()
 }
@@ -219,5 +240,33 @@ fn other_launches_are_left_alone() {
         two.tree.kill_now();
         let begun = Instant::now();
         all_gone(&of_two, &"f".repeat(48), begun, "two");
+    });
+}
+
+/// Makes its children those of its host: one that is over at once, and one that leaves the group and stays.
+const CHILDREN_OF_ITS_HOST: &str = "exec python3 -c '
+import ctypes, os, time
+clone = 56 if os.uname().machine == \"x86_64\" else 220
+clone_parent, sigchld = 0x8000, 17
+for stays in (False, True):
+    if ctypes.CDLL(None).syscall(clone, clone_parent | sigchld, 0, 0, 0, 0) == 0:
+        if stays:
+            os.setsid()
+        print(os.getpid(), flush=True)
+        if stays:
+            time.sleep(987)
+        os._exit(0)
+time.sleep(987)
+'";
+
+/// T1: nobody is left as a zombie either, whose parent the server has the host be.
+#[test]
+fn children_that_a_server_made_its_hosts_are_reaped() {
+    run(async {
+        let mut child = start(CHILDREN_OF_ITS_HOST);
+        let pids = [pid(&mut child.stdout).await, pid(&mut child.stdout).await];
+        assert!(pids.into_iter().all(exists));
+        child.tree.end(Duration::ZERO).await.unwrap();
+        assert!(!pids.into_iter().any(exists), "{pids:?}");
     });
 }
