@@ -22,7 +22,7 @@ use seawall_proto::mcp::catalog::HeaderParams;
 use seawall_proto::server::{Offer, RequestMeta};
 use serde_json::json;
 use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError, broadcast, watch};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::clients::Client;
 use crate::names::Names;
@@ -36,7 +36,8 @@ use changes::{Change, Told};
 pub(crate) use state::Readiness;
 use views::Views;
 
-/// How long a list or a call waits for the servers' first connects. Fixed: clients give up soon after.
+/// How long lists and calls wait for the servers' first connects, from the gateway's beginning on. Fixed: clients give up soon
+/// after.
 const FIRST_CONNECTS: Duration = Duration::from_secs(10);
 /// Open subscriptions of all clients. Fixed.
 const MAX_LISTENERS: usize = 1_024;
@@ -104,6 +105,8 @@ pub struct Gateway {
     listened: AtomicU64,
     observe: Arc<Observe>,
     begun: SystemTime,
+    /// Until then the first connects are waited for: a server that never comes up holds up nobody after.
+    patient_until: Instant,
     relays: Relays,
 }
 
@@ -135,6 +138,7 @@ impl Gateway {
             told: Told::default(),
             observe: Arc::new(Observe::new(options.telemetry.clone())),
             begun: SystemTime::now(),
+            patient_until: Instant::now() + FIRST_CONNECTS,
             relays: Relays::default(),
             options,
         }
@@ -202,12 +206,12 @@ impl Gateway {
         })
     }
 
-    /// Waits for the servers' first connects, for a while.
+    /// Waits for the servers' first connects, while they may take.
     async fn begun(&self) {
         let mut stage = self.stage.subscribe();
         let begun = stage.wait_for(|stage| *stage != Stage::Starting);
         // Past it the list is what it is; the client is told when it changes.
-        let _ = timeout(FIRST_CONNECTS, begun).await;
+        let _ = timeout_at(self.patient_until, begun).await;
     }
 
     /// One page of tools, as the members of a result.

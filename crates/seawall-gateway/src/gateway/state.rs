@@ -1,6 +1,7 @@
 //! How the gateway stands, for whoever looks at it from outside.
 
 use seawall::host::{ServerState, ServerStatus};
+use tokio::time::Instant;
 
 use super::{Gateway, MAX_LISTENERS, Stage};
 use crate::observe::{Gauges, Observe};
@@ -22,9 +23,9 @@ impl Gateway {
     /// Whether clients can be served.
     pub(crate) fn readiness(&self) -> Readiness {
         match *self.stage.borrow() {
-            Stage::Starting => return Readiness::Starting,
+            Stage::Starting if Instant::now() < self.patient_until => return Readiness::Starting,
             Stage::Ending => return Readiness::Ending,
-            Stage::Serving => {}
+            Stage::Starting | Stage::Serving => {}
         }
         readiness_of(&self.host.status())
     }

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use seawall::Host;
+use tokio::time::Instant;
 
-use super::{Gateway, Options};
+use super::{FIRST_CONNECTS, Gateway, Options, Readiness};
 
 fn gateway(max_calls: usize) -> Gateway {
     let options = Options {
@@ -22,6 +23,20 @@ fn calls_are_bounded() {
     assert_eq!(refused, "too many calls are under way through the gateway");
     drop(first);
     drop(gateway.begin_call().expect("room again"));
+}
+
+/// H8: a server whose first connect does not come out keeps no client waiting past the gateway's first moments, and the
+/// gateway not unready.
+#[tokio::test(start_paused = true)]
+async fn first_connects_are_waited_for_once() {
+    let gateway = gateway(2);
+    let begun = Instant::now();
+    assert_eq!(gateway.readiness(), Readiness::Starting);
+    gateway.begun().await;
+    assert_eq!(begun.elapsed(), FIRST_CONNECTS);
+    gateway.begun().await;
+    assert_eq!(begun.elapsed(), FIRST_CONNECTS);
+    assert_eq!(gateway.readiness(), Readiness::Ready);
 }
 
 /// G3: an end begins nothing new, and waits for what is under way as long as it may.

@@ -47,7 +47,8 @@ pub(crate) struct Offered {
 pub(crate) struct Tool {
     name: String,
     flow: Flow,
-    entry: Json,
+    /// Made for the first who lists: whoever calls does not wait for the entries of all servers.
+    entry: OnceLock<Json>,
 }
 
 impl Offered {
@@ -80,7 +81,7 @@ impl Offered {
                 Arc::new(Tool {
                     name: name.clone(),
                     flow: (*flow).clone(),
-                    entry: entry_of(flow.entry(), name),
+                    entry: OnceLock::new(),
                 })
             })
             .collect();
@@ -103,6 +104,13 @@ impl Offered {
         Self::listing(tools.cloned().collect(), Vec::new())
     }
 
+    /// How many tools' entries are made.
+    #[cfg(test)]
+    pub(super) fn entries_made(&self) -> usize {
+        let made = self.tools.iter().filter(|tool| tool.entry.get().is_some());
+        made.count()
+    }
+
     pub(crate) fn meetings(&self) -> &[Meeting] {
         &self.meetings
     }
@@ -119,7 +127,7 @@ impl Offered {
         });
         let places = index.find(&query.words).into_iter().take(query.limit);
         let tools = places.filter_map(|place| self.tools.get(place));
-        search::found(tools.map(|tool| &tool.entry))
+        search::found(tools.map(|tool| tool.entry()))
     }
 
     /// The flow of the tool of this name.
@@ -151,7 +159,7 @@ impl Offered {
         let rest = self.tools.iter().skip(begin);
         for (at, tool) in rest.enumerate() {
             if at > 0 {
-                if members.len() + tool.entry.len() > PAGE_BYTES {
+                if members.len() + tool.entry().len() > PAGE_BYTES {
                     let cursor = last
                         .map(Json::of)
                         .and_then(Result::ok)
@@ -162,7 +170,7 @@ impl Offered {
                 }
                 members.push(',');
             }
-            members.push_str(tool.entry.as_str());
+            members.push_str(tool.entry().as_str());
             last = Some(&tool.name);
         }
         members.push(']');
@@ -171,12 +179,18 @@ impl Offered {
 }
 
 impl Tool {
+    /// The tool as clients see it.
+    fn entry(&self) -> &Json {
+        self.entry
+            .get_or_init(|| entry_of(self.flow.entry(), &self.name))
+    }
+
     /// What is searched: the names, which count twice, the description and the names of the arguments.
     fn text(&self) -> String {
         let (server, name) = (self.flow.server(), self.flow.tool());
         let mut text = format!("{server} {name} {name}");
         for key in ["title", "description"] {
-            let said = self.entry.member(key);
+            let said = self.entry().member(key);
             if let Some(said) = said.as_ref().and_then(Json::string) {
                 text.push(' ');
                 text.push_str(search::beginning(&said, MAX_TEXT));
