@@ -10,7 +10,8 @@ use super::super::{AlertSink, Down};
 use super::Record;
 
 /// Writes a line of JSON per alert: `time_ms`, `event` (`server_down`, `server_recovered`), `server`, `code`, `message`,
-/// `outlook`. Lines of several hosts may share a file: each is one write at its end.
+/// `outlook`. Lines of several hosts may share a file: each is one write at its end. A pipe that nobody reads holds up no
+/// server: what it does not take at once is lost.
 #[derive(Debug)]
 pub struct AlertLog {
     file: File,
@@ -31,7 +32,11 @@ impl AlertLog {
         let mut options = OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+            options.mode(0o600).custom_flags(at_once);
+        }
         let file = options.open(path).map_err(AlertLogError)?;
         let lost = AtomicU64::new(0);
         Ok(Self { file, lost })

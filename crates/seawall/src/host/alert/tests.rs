@@ -53,6 +53,25 @@ fn alert_is_a_line_in_a_file() {
     assert!(AlertLog::open(folder.path()).is_err());
 }
 
+/// H8: a log that is a pipe holds up nobody: one without a reader cannot be opened, and what one does not take is lost.
+#[cfg(unix)]
+#[test]
+fn alert_log_never_waits_for_a_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("alerts");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    assert!(AlertLog::open(&path).is_err());
+    let mut both = std::fs::OpenOptions::new();
+    let reader = both.read(true).write(true).open(&path).unwrap();
+    let log = AlertLog::open(&path).unwrap();
+    for _ in 0..2_000 {
+        log.server_down("demo", &down());
+    }
+    assert!(log.lost() > 0);
+    drop(reader);
+}
+
 async fn requests(peer: &HttpPeer, count: usize) -> Vec<Value> {
     let begun = Instant::now();
     while peer.requests().len() < count && begun.elapsed() < Duration::from_secs(20) {
