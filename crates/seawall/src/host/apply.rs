@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::{Connected, Held, Host, HostError, ServerState};
 use crate::config::ServerConfig;
-use crate::supervisor::prefixes_meet;
+use crate::supervisor::{Answered, prefixes_meet};
 
 /// What a new configuration changed, each server by its id.
 #[derive(Debug, Default)]
@@ -24,7 +26,7 @@ pub struct Applied {
 impl Host {
     /// Makes the registered servers those of `configs`: disconnects what is no longer there, restarts what changed, connects
     /// what is new. A server that is down and whose entry did not change is left alone. One configuration is applied after
-    /// the other, in the order in which they came.
+    /// the other, in the order in which they came; none waits for the connects of the one before it, but may end them.
     ///
     /// # Errors
     /// Two entries share an id, or their prefixes meet (H6); nothing was changed then. What one server's change fails
@@ -35,7 +37,7 @@ impl Host {
     pub async fn apply(&self, configs: Vec<ServerConfig>) -> Result<Applied, HostError> {
         check(&configs)?;
         // It is an error only for a line that was closed, and this one never is.
-        let _turn = self.0.applying.acquire().await.ok();
+        let turn = self.0.applying.acquire().await.ok();
         let registry = &self.0.world.registry;
         let mut present: BTreeMap<String, Arc<ServerConfig>> = registry
             .down()
@@ -100,21 +102,23 @@ impl Host {
         }
         let restarts = changed.into_iter().map(|config| async move {
             let id = config.server().to_owned();
-            let restarted = self.replace(&id, config).await;
-            (id, restarted)
+            let begun = self.begin_replacement(&id, config).await;
+            (id, begun)
         });
-        for (id, restarted) in all(restarts).await {
+        let restarts = all(restarts).await;
+        let connects: Vec<_> = added
+            .into_iter()
+            .map(|config| (config.server().to_owned(), self.begin(config)))
+            .collect();
+        // A server may take its time to come up, and the next configuration may be one without it.
+        drop(turn);
+        for (id, restarted) in all(restarts.into_iter().map(outcome)).await {
             match restarted {
-                Ok(()) => applied.restarted.push(id),
+                Ok(Connected::Up | Connected::Retrying(_)) => applied.restarted.push(id),
                 Err(error) => applied.failed.push(error),
             }
         }
-        let connects = added.into_iter().map(|config| async move {
-            let id = config.server().to_owned();
-            let connected = self.connect(config).await;
-            (id, connected)
-        });
-        for (id, connected) in all(connects).await {
+        for (id, connected) in all(connects.into_iter().map(outcome)).await {
             match connected {
                 Ok(Connected::Up | Connected::Retrying(_)) => applied.connected.push(id),
                 Err(error) => applied.failed.push(error),
@@ -123,16 +127,48 @@ impl Host {
         Ok(applied)
     }
 
-    /// Restarts a server; one that is in no state for that, as in its first connect, is ended and connected.
-    async fn replace(&self, id: &str, config: ServerConfig) -> Result<(), HostError> {
-        match self.restart(id, config.clone()).await {
-            Err(HostError::NotNow { .. }) => self.disconnect(id).await?,
+    /// Restarts a server; one that is in no state for that, as in its first connect, is ended and connected. Waits until its
+    /// connect by the new entry is under way.
+    async fn begin_replacement(
+        &self,
+        id: &str,
+        config: ServerConfig,
+    ) -> Result<Answered, HostError> {
+        let (answer, answered) = oneshot::channel();
+        let (moved, has_moved) = oneshot::channel();
+        let registry = &self.0.world.registry;
+        let asked = registry.restart(id, &Arc::new(config.clone()), answer, Some(moved));
+        let refused = match asked {
+            Err(error) => error,
+            Ok(()) if has_moved.await.is_ok() => return Ok(answered),
+            // What did not move has failed.
+            Ok(()) => match answered.await {
+                Ok(Err(error)) => error,
+                _ => HostError::NoRuntime { server: id.into() },
+            },
+        };
+        match refused {
+            HostError::NotNow { .. } => self.disconnect(id).await?,
             // It went meanwhile.
-            Err(HostError::NotRegistered { .. }) => {}
-            other => return other,
+            HostError::NotRegistered { .. } => {}
+            error => return Err(error),
         }
-        self.connect(config).await.map(drop)
+        self.begin(config)
     }
+}
+
+/// How a connect comes out that was begun.
+async fn outcome(
+    (id, begun): (String, Result<Answered, HostError>),
+) -> (String, Result<Connected, HostError>) {
+    let gone = || HostError::NoRuntime {
+        server: id.as_str().into(),
+    };
+    let result = match begun {
+        Ok(answered) => answered.await.unwrap_or_else(|_| Err(gone())),
+        Err(error) => Err(error),
+    };
+    (id, result)
 }
 
 /// All of them at once; in their order.

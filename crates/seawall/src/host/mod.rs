@@ -161,7 +161,10 @@ impl Host {
     pub async fn restart(&self, server: &str, config: ServerConfig) -> Result<(), HostError> {
         let (answer, answered) = oneshot::channel();
         let config = Arc::new(config);
-        self.0.world.registry.restart(server, &config, answer)?;
+        self.0
+            .world
+            .registry
+            .restart(server, &config, answer, None)?;
         let gone = || HostError::NoRuntime {
             server: server.into(),
         };

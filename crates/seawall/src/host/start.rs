@@ -6,11 +6,12 @@ use std::time::Duration;
 use seawall_proto::ErrorCode;
 
 use super::stop::StopError;
-use super::{Connected, Host, HostError};
+use super::{Connected, EndedBy, Host, HostError};
 use crate::config::{Reconnect, ServerConfig};
 use crate::error::Error;
 
-/// How the configured servers came out, each by its id.
+/// How the configured servers came out, each by its id. One that was disconnected meanwhile, or replaced by another entry,
+/// is in none of these.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Started {
@@ -80,6 +81,11 @@ impl Host {
                 Ok(Connected::Retrying(error)) => {
                     started.retrying.push((id, HostError::Connect { error }));
                 }
+                // Somebody wanted it so: it is no failure of the server's.
+                Err(HostError::Ended {
+                    by: EndedBy::Disconnect,
+                    ..
+                }) => {}
                 Err(error) if self.reconnects(&config) && !config.is_required() => {
                     started.failed.push((id, error));
                 }

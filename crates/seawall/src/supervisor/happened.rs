@@ -18,6 +18,7 @@ use super::run::{Incident, Supervisor};
 use super::slot::{
     Closing, ConnectFailure, Connecting, Happened, Slot, Then, Unreaped, Up, Waiting, end_launch,
 };
+use super::tell::Reply;
 use crate::config::{CatalogMode, ServerConfig};
 use crate::error::Error;
 
@@ -278,8 +279,10 @@ impl Supervisor {
         asked: Asked,
     ) -> Slot {
         let bus = &self.world.bus;
-        self.holding
+        let moved = self
+            .holding
             .take(claim, &config, |left| bus.tell(left, EventKind::Gone));
+        self.outbox.extend(moved.map(Reply::Moved));
         self.config = config;
         self.backoff = Backoff::default();
         self.incident = Incident::None;

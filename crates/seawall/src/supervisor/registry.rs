@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::command::{Answer, Command, Connected};
 use super::error::{Held, HostError, Operation};
@@ -95,15 +95,18 @@ impl Registry {
     }
 
     /// Holds what a restart of `server` moves it to, beside what it has, and hands the restart to its supervisor. Both in
-    /// one step, so that no operation on the new id can reach the supervisor before the restart does.
+    /// one step, so that no operation on the new id can reach the supervisor before the restart does. `moved` is told once
+    /// the server is what the restart makes it, and its connect is under way; it is dropped if that does not come about.
     pub(crate) fn restart(
         &self,
         server: &str,
         config: &Arc<ServerConfig>,
         answer: Answer<Connected>,
+        moved: Option<oneshot::Sender<()>>,
     ) -> Result<(), HostError> {
         let mut table = self.lock();
-        let (mailbox, state, claim) = self.claim(&mut table, server, config)?;
+        let (mailbox, state, mut claim) = self.claim(&mut table, server, config)?;
+        claim.moved = moved;
         let config = Arc::clone(config);
         let command = Command::Restart {
             config,
@@ -165,7 +168,15 @@ impl Registry {
             self.hold_id(table, to, claimed)
         });
         let state = entry.standing.borrow().state;
-        Ok((entry.mailbox, state, Claim { id, prefix }))
+        Ok((
+            entry.mailbox,
+            state,
+            Claim {
+                prefix,
+                id,
+                moved: None,
+            },
+        ))
     }
 
     /// Who holds this id.
@@ -352,14 +363,14 @@ pub(crate) struct Holding {
 
 impl Holding {
     /// Moves to what a restart claimed, and lets go of what it leaves; `left` is told of an id that is free now. In one
-    /// step: at no moment is the server without an id that it goes by, or a stop would pass it by.
+    /// step: at no moment is the server without an id that it goes by, or a stop would pass it by. Yields whom to tell of it.
     pub(crate) fn take(
         &mut self,
         claim: Claim,
         config: &Arc<ServerConfig>,
         left: impl FnOnce(&Arc<str>),
-    ) {
-        let Claim { id, prefix } = claim;
+    ) -> Option<oneshot::Sender<()>> {
+        let Claim { prefix, id, moved } = claim;
         let registry = self.id.registry.clone();
         let mut table = registry.lock();
         let old_prefix = prefix.map(|prefix| std::mem::replace(&mut self.prefix, prefix));
@@ -384,6 +395,7 @@ impl Holding {
         // Before they are dropped, which takes the lock.
         drop(table);
         drop((old_prefix, old_id));
+        moved
     }
 
     /// Lets go of everything. `left` is told before anybody else can have the id, so that what is told of the next server
@@ -402,6 +414,8 @@ impl Holding {
 pub(crate) struct Claim {
     prefix: Option<PrefixHold>,
     id: Option<IdHold>,
+    /// Told once the server has moved.
+    moved: Option<oneshot::Sender<()>>,
 }
 
 /// An id, held.

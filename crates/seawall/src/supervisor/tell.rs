@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::bus::{Down, EventKind, Outlook};
 use super::command::{Answer, Asked, Command, Connected};
 use super::error::{EndedBy, HostError};
@@ -129,6 +131,8 @@ impl Supervisor {
 pub(super) enum Reply {
     Done(Answer<()>, Result<(), HostError>),
     Connect(Asked, Result<Connected, HostError>),
+    /// A restart's connect is under way.
+    Moved(oneshot::Sender<()>),
 }
 
 impl Reply {
@@ -137,6 +141,7 @@ impl Reply {
             // Who no longer waits does not want to know.
             Self::Done(answer, result) => drop(answer.send(result)),
             Self::Connect(asked, result) => asked.answer(result),
+            Self::Moved(moved) => drop(moved.send(())),
         }
     }
 }

@@ -18,6 +18,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use seawall::config::{Checked, GatewayConfig, Reconnect};
 use seawall::host::{Applied, EventKind, Events, Heard, StartError, Started};
 use seawall::{Host, HostError};
@@ -213,8 +215,12 @@ struct Run<'r> {
     budget: Duration,
 }
 
-/// What the host is busy with: one thing at a time.
+/// What the host is busy with.
 type Work = Pin<Box<dyn Future<Output = Done>>>;
+
+/// What it is busy with at once; each is begun after the one before it, and each may wait for servers that come up slowly.
+/// Past it what changes is seen later.
+const MAX_WORK: usize = 16;
 
 enum Done {
     Started(Result<Started, StartError>),
@@ -276,10 +282,8 @@ impl Run<'_> {
     /// Starts the servers and keeps them, and the configuration, as they should be.
     async fn keep(&mut self, interrupts: &mut Interrupts) -> Ending {
         let (host, budget) = (self.host.clone(), self.budget);
-        let mut work: Option<Work> =
-            Some(Box::pin(
-                async move { Done::Started(host.start(budget).await) },
-            ));
+        let start: Work = Box::pin(async move { Done::Started(host.start(budget).await) });
+        let mut work: FuturesUnordered<Work> = std::iter::once(start).collect();
         let mut asked = false;
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -292,7 +296,7 @@ impl Run<'_> {
                 meaning = self.hangup.next() => Turn::Hangup(meaning),
                 heard = self.events.next() => heard.map_or(Turn::Stop, Turn::Heard),
                 line = self.journal.news() => Turn::Journal(Box::new(line)),
-                done = finished(&mut work) => Turn::Done(done),
+                Some(done) = work.next() => Turn::Done(done),
                 _ = looks.tick() => Turn::Look,
             };
             let looks_now = matches!(turn, Turn::Look);
@@ -322,11 +326,11 @@ impl Run<'_> {
                     }
                 }
             }
-            if work.is_some() {
-                // One thing at a time: what changes meanwhile is seen after it.
-            } else if asked || looks_now && self.watch.look(self.source.stamps()) {
+            if work.len() < MAX_WORK
+                && (asked || looks_now && self.watch.look(self.source.stamps()))
+            {
                 asked = false;
-                work = self.reload();
+                work.extend(self.reload());
             }
             self.draw();
         }
@@ -479,14 +483,4 @@ async fn served(front: &mut Option<Front>) {
         Some(front) => front.ended().await,
         None => pending().await,
     }
-}
-
-/// Waits for what is being done, if anything is.
-async fn finished(work: &mut Option<Work>) -> Done {
-    let Some(doing) = work else {
-        return pending().await;
-    };
-    let done = doing.await;
-    *work = None;
-    done
 }

@@ -133,3 +133,43 @@ fn changed_env_file_restarts_its_server() {
     running.signal("TERM");
     running.finish().0.exits(0);
 }
+
+/// BEHAVIOUR H8: a server that does not come up, at the start or by a new configuration, holds up no later configuration.
+#[test]
+fn server_that_does_not_come_up_holds_up_no_configuration() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let silent = |id: &str| {
+        let script = Script::new().write_pid(folder.path().join(id));
+        script.hang().server()
+    };
+    let (first, second) = (silent("first"), silent("second"));
+    let good = plain(&folder.path().join("good")).server();
+    let last = plain(&folder.path().join("last")).server();
+    let long = |id: &str| json!({id: {"handshakeTimeoutMs": 600_000}});
+    let config = Config::text(&text(&[("good", &good), ("first", &first)], &long("first")));
+    let running = Running::start(&config, &[]);
+    running.wait_for("published", "good", 1);
+    let ended = pid(folder.path(), "first");
+    replace(
+        &config,
+        &text(&[("good", &good), ("second", &second)], &long("second")),
+    );
+    running.signal("HUP");
+    let started = running.wait_for("started", "", 1);
+    assert_eq!(started["up"], json!(["good"]));
+    // The connect is over at once, its child a moment later.
+    running.wait_for("gone", "first", 1);
+    assert!(!is_alive(ended));
+    let ended = pid(folder.path(), "second");
+    replace(
+        &config,
+        &text(&[("good", &good), ("last", &last)], &json!({})),
+    );
+    running.signal("HUP");
+    running.wait_for("published", "last", 1);
+    assert!(!is_alive(ended));
+    running.wait_for("reloaded", "", 2);
+    assert_eq!(running.count("connecting", "good"), 1);
+    running.signal("TERM");
+    running.finish().0.exits(0);
+}

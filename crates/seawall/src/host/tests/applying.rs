@@ -47,7 +47,10 @@ async fn configurations_are_applied_one_after_the_other() {
         host.apply(vec![config("b"), config("c")]).await
     };
     let (first, second) = tokio::join!(first, second);
-    assert_eq!(first.unwrap().connected, ["a", "b"]);
+    let first = first.unwrap();
+    assert_eq!(first.connected, ["b"]);
+    // Its connect was under way when the later one, which does not have it, was applied.
+    assert!(matches!(&*first.failed, [HostError::Ended { server, .. }] if &**server == "a"));
     let second = second.unwrap();
     assert_eq!(
         (second.connected, second.disconnected),
@@ -70,5 +73,55 @@ async fn server_that_is_being_disconnected_comes_back_by_a_configuration() {
     gone.unwrap();
     assert_eq!(applied.restarted, ["x"]);
     assert_eq!(state(&host, "x"), Some(ServerState::Up));
+    faulty.check();
+}
+
+/// H8: servers that take their time to come up, one that is new and one that changed, hold up no later configuration.
+#[tokio::test(start_paused = true)]
+async fn slow_connects_hold_up_no_later_configuration() {
+    let (faulty, host) = world();
+    let slow = Script {
+        handshake: ms(300_000),
+        ..Script::default()
+    };
+    faulty.script("new", [slow.clone()]);
+    faulty.script("changed", [Script::default(), slow]);
+    up(&host, "changed").await;
+    let changed = entry("changed").name_prefix("other").build().unwrap();
+    let first = host.apply(vec![config("new"), changed]);
+    let begun = Instant::now();
+    let second = async {
+        sleep(ms(1_000)).await;
+        let applied = host.apply(vec![config("b")]).await.unwrap();
+        assert!(begun.elapsed() < ms(3_000), "{:?}", begun.elapsed());
+        applied
+    };
+    let (first, second) = tokio::join!(first, second);
+    let ended = first.unwrap().failed;
+    assert_eq!(ended.len(), 2, "{ended:?}");
+    assert_eq!(second.connected, ["b"]);
+    assert_eq!(second.disconnected, ["changed", "new"]);
+    assert!(second.failed.is_empty(), "{second:?}");
+    assert_eq!(ids(&host), ["b"]);
+    faulty.check();
+}
+
+/// H3: a restart that a configuration began and that has not moved its server yet is overtaken by the next one.
+#[tokio::test(start_paused = true)]
+async fn restart_of_one_configuration_is_overtaken_by_the_next() {
+    let (faulty, host) = world();
+    faulty.script("a", [slow_to_end(), Script::default()]);
+    up(&host, "a").await;
+    let with = |prefix: &str| vec![entry("a").name_prefix(prefix).build().unwrap()];
+    let later = async {
+        settle().await;
+        host.apply(with("later")).await.unwrap()
+    };
+    let (first, later) = tokio::join!(host.apply(with("first")), later);
+    assert!(later.failed.is_empty(), "{later:?}");
+    assert_eq!(later.restarted, ["a"]);
+    let ended = first.unwrap().failed;
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    assert_eq!(names(&host), ["later/one", "later/two"]);
     faulty.check();
 }

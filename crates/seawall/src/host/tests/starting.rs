@@ -77,3 +77,27 @@ async fn verdict_at_startup_raises_the_alert() {
     assert_eq!(started.failed.len(), 1);
     assert_eq!(alerts.told(), [("b".to_owned(), Outlook::Halted)]);
 }
+
+/// H8, H9: a server that is taken away while the start waits for it is no failure of the start, and holds it up no longer.
+#[tokio::test(start_paused = true)]
+async fn server_that_is_taken_away_during_the_start_fails_nothing() {
+    let (faulty, host, alerts) = started(vec![config("a"), config("slow")], &[]);
+    let slow = Script {
+        handshake: ms(300_000),
+        ..Script::default()
+    };
+    faulty.script("slow", [slow]);
+    let begun = Instant::now();
+    let later = async {
+        settle().await;
+        host.apply(vec![config("a")]).await.unwrap()
+    };
+    let (started, applied) = tokio::join!(host.start(BUDGET), later);
+    let started = started.unwrap();
+    assert!(begun.elapsed() < ms(3_000), "{:?}", begun.elapsed());
+    assert_eq!(started.up, ["a"]);
+    assert!(started.retrying.is_empty() && started.failed.is_empty());
+    assert_eq!(applied.disconnected, ["slow"]);
+    assert!(alerts.told().is_empty());
+    faulty.check();
+}
