@@ -5,6 +5,7 @@
 mod echo;
 mod ends;
 mod lines;
+mod mcpl;
 mod peer;
 mod serving;
 

@@ -9,7 +9,8 @@ use futures_util::{Sink, Stream};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig as FrameConfig};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig as FrameConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
 use super::WebSocketFault;
@@ -34,6 +35,8 @@ pub(super) struct Open {
     /// Whether something that was taken is not written yet.
     unflushed: bool,
     pings: Interval,
+    /// Whether the server was told of the end.
+    closing: bool,
     /// Pings in a row that nothing came after.
     unheard: u32,
     /// Why nothing can be written any longer. It is told once nothing can be read any longer either.
@@ -64,6 +67,7 @@ impl Open {
             stream,
             max_frame_bytes,
             unflushed: false,
+            closing: false,
             pings,
             unheard: 0,
             broken: None,
@@ -162,7 +166,12 @@ impl Open {
 
     /// Tells the server that it is over, after what was taken before.
     pub(super) fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        Pin::new(&mut self.stream).poll_close(context).map(drop)
+        if !std::mem::replace(&mut self.closing, true) {
+            let code = CloseCode::Normal;
+            let reason = "".into();
+            self.send(Message::Close(Some(CloseFrame { code, reason })), context);
+        }
+        self.poll_flush(context)
     }
 
     fn take(

@@ -281,7 +281,7 @@ async fn a_flood_of_pings_holds_nothing() {
 async fn the_server_is_told_of_the_end() {
     let (socket, mut peer) = pair(1 << 10).await;
     let server = async {
-        assert_eq!(frame(&mut peer).await.0, 0x88);
+        assert_eq!(frame(&mut peer).await, (0x88, vec![0x03, 0xe8]));
         peer.write_all(&ws_frame(0x88, b"")).await.expect("room");
     };
     let began = Instant::now();
