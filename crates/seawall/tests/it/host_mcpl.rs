@@ -62,7 +62,7 @@ fn plain(id: &str) -> ServerConfig {
 
 fn injecting(text: &str) -> McplServer {
     let injection = json!({ "namespace": "n", "position": "beforeUser", "content": text });
-    let result = json!({ "featureSet": "rooms", "contextInjections": [injection] });
+    let result = json!({ "featureSet": "notes", "contextInjections": [injection] });
     McplServer::honest().result("context/beforeInference", &result.to_string())
 }
 
