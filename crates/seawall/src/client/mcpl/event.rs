@@ -1,8 +1,8 @@
 //! What happens on a connection, for whoever watches many of them: bounded in size and in number.
 //!
 //! **Invariant:** remote text is redacted, then cut, and hidden.
-//! **Invariant:** a server that does much costs who watches no more than [`BURST`] events at once and one each
-//! [`REFILL`].
+//! **Invariant:** a server that does much costs who watches no more than `BURST` events at once and one each
+//! `REFILL`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,9 +1,8 @@
 //! What one connection with a server of MCP Live is: the policy exchange, what is granted by it, and the one place where
 //! everything is admitted that the server sends.
 //!
-//! A plain state machine: what came goes in ([`request`](Session::request), [`told`](Session::told),
-//! [`answered`](Session::answered), [`decided`](Session::decided)), and what is to be done comes out
-//! ([`poll`](Session::poll)). It knows no clock, waits for nothing and sends nothing itself.
+//! A plain state machine: what came goes in, and what is to be done comes out. It knows no clock, waits for nothing and sends
+//! nothing itself. A program sees it through [`Mcpl`](crate::Mcpl).
 //!
 //! **Invariant:** what is not in force is not admitted; what is in force is never more than the server was told, and acknowledged.
 //! **Invariant:** what is taken away is taken away before the server is told; what is added counts only after its receipt.
