@@ -192,7 +192,16 @@ impl Connection {
         matches!(status, 401 | 403 | 407)
             || (self.exchange.is_open(key) && status >= 400 && !is_era_evidence(status))
             // How long it wants to be left alone is told by the end of the exchange.
-            || (self.is_listen(key) && matches!(status, 429 | 503))
+            || (matches!(status, 429 | 503) && (self.is_listen(key) || self.reads_a_list(key)))
+    }
+
+    /// Whether request `key` is one for a list, which may be asked for again (O4).
+    fn reads_a_list(&self, key: u64) -> bool {
+        let kept = self
+            .calls
+            .in_flight(key)
+            .and_then(|(_, pending)| pending.kept.as_ref());
+        kept.is_some_and(|kept| kept.request.method().ends_with("/list"))
     }
 }
 

@@ -14,7 +14,7 @@ use seawall_proto::jsonrpc::Reply;
 use seawall_proto::limits::{MAX_SUBSCRIPTIONS, MAX_TIMEOUT_MS};
 use seawall_proto::{Json, Outcome};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, timeout};
 
 use super::{Carried, Client};
 use crate::error::{Error, ErrorKind};
@@ -414,7 +414,8 @@ impl Client {
             let Some(rest) = rest.filter(|rest| *rest < left) else {
                 return Err(error);
             };
-            sleep(rest).await;
+            // The end of the session ends the rest too: the next request says why.
+            let _ = timeout(rest, self.handle.shared.finished()).await;
             request = self.request(method, params.clone()).timeout(left - rest);
         }
     }

@@ -269,13 +269,20 @@ async fn listings_are_patient_within_their_deadline() {
 /// O4: the lists that are no tools' are as patient, within their deadline and no longer.
 #[tokio::test]
 async fn other_listings_are_patient_within_their_deadline() {
+    const BUSY: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"busy"}}"#;
+    const WAIT: [&str; 2] = ["content-type: application/json", "retry-after: 0"];
     let listing = "resources/list";
     for status in [429, 503] {
-        for kind in [Kind::Modern, Kind::Legacy] {
+        for (kind, body) in [
+            (Kind::Modern, ""),
+            (Kind::Legacy, ""),
+            (Kind::Modern, BUSY),
+            (Kind::Legacy, BUSY),
+        ] {
             let busy = std::sync::atomic::AtomicUsize::new(0);
             let peer = HttpPeer::start(move |_, request| match method_of(request).as_str() {
                 "resources/list" if busy.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < 2 => {
-                    vec![HttpAct::answer(status, &["retry-after: 0"], "")]
+                    vec![HttpAct::answer(status, &WAIT, body)]
                 }
                 "resources/list" => reply(request, r#"{"resources":[{"uri":"x:a","name":"a"}]}"#),
                 _ => honest(kind, request),
@@ -283,7 +290,7 @@ async fn other_listings_are_patient_within_their_deadline() {
             let client = client_of(kind, &peer).await;
             let listed = client.resources().await.expect("in the end");
             assert_eq!(listed.entries.len(), 1);
-            assert_eq!(count(&peer, listing), 3, "{status} {kind:?}");
+            assert_eq!(count(&peer, listing), 3, "{status} {kind:?} {body}");
         }
         for wait in ["retry-after: 3600", "retry-after: 18446744073709551615"] {
             let peer = HttpPeer::start(move |_, request| match method_of(request).as_str() {
@@ -296,6 +303,25 @@ async fn other_listings_are_patient_within_their_deadline() {
             assert_eq!(count(&peer, listing), 1, "{status} {wait}");
         }
     }
+}
+
+/// S5: a list that rests because its server is busy ends with the session.
+#[tokio::test]
+async fn a_list_that_rests_ends_with_its_session() {
+    let peer = HttpPeer::start(|_, request| match method_of(request).as_str() {
+        "resources/list" => vec![HttpAct::answer(503, &["retry-after: 60"], "")],
+        _ => honest(Kind::Modern, request),
+    });
+    let client = client_of(Kind::Modern, &peer).await;
+    let closing = async {
+        soon(|| count(&peer, "resources/list") == 1).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        client.close().await.expect("closes");
+    };
+    let listing = tokio::time::timeout(Duration::from_secs(10), client.resources());
+    let (listed, ()) = tokio::join!(listing, closing);
+    let error = listed.expect("at once").expect_err("closed");
+    assert_eq!(error.outcome(), Outcome::NotSent);
 }
 
 /// S3: every kind of answer that is no modern one means legacy; a modern error never falls back.
