@@ -190,6 +190,8 @@ pub(crate) enum UsageError {
         meant: Option<String>,
         configured: Vec<String>,
     },
+    #[error("server `{id}` is disabled in the configuration")]
+    Disabled { id: String },
     #[error(
         "--demo: the configuration has the server `demo` or its prefix `mcp/demo` already; leave --demo out, or rename that one"
     )]

@@ -57,8 +57,8 @@ pub(crate) enum ArgumentError {
     },
     #[error("`{key}` has no members: it takes {}", kinds(.expected))]
     NoMembers { key: String, expected: Vec<Kind> },
-    #[error("`{key}` is not an object in --args, so it has no members")]
-    NotAnObjectInArgs { key: String },
+    #[error("`{key}` was given as something that is no object, so it has no members")]
+    GivenWithoutMembers { key: String },
     #[error("`{0}` reaches too deep")]
     TooDeep(String),
 }
@@ -179,7 +179,7 @@ fn set<'a>(
             })?;
         let members = place
             .members()
-            .ok_or_else(|| ArgumentError::NotAnObjectInArgs {
+            .ok_or_else(|| ArgumentError::GivenWithoutMembers {
                 key: parent(key, rest).to_owned(),
             })?;
         let Some(after) = after else {

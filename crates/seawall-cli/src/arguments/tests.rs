@@ -165,7 +165,7 @@ fn dotted_key_reaches_into_objects() {
     );
     assert_eq!(
         built(&schema, &["u=1", "u.x=1"]),
-        "error: `u` is not an object in --args, so it has no members"
+        "error: `u` was given as something that is no object, so it has no members"
     );
     assert_eq!(
         built(&schema, &[".=1", "a.=2", ".b=3"]),

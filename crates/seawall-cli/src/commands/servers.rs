@@ -14,6 +14,8 @@ use crate::settings::Settings;
 /// The servers of one run: the configuration's, and the built-in one if it was asked for.
 pub(crate) struct ServerSet {
     servers: Vec<ServerConfig>,
+    /// The ids of those that the configuration switches off.
+    disabled: Vec<String>,
     inputs: Inputs,
     logins: Logins,
 }
@@ -29,7 +31,7 @@ impl ServerSet {
 
     /// Of a configuration that was read and checked; warnings are told, problems are the failure.
     pub(crate) fn of(
-        checked: Checked,
+        mut checked: Checked,
         settings: &Settings,
         printer: &mut Printer,
     ) -> Result<Self, Failure> {
@@ -39,12 +41,10 @@ impl ServerSet {
                 printer.warning(&warning.to_string());
             }
         }
-        let servers = checked.into_servers().map_err(UsageError::Configuration)?;
-        Self::new(servers, settings.demo, Inputs::resolve(settings)?)
-    }
-
-    fn new(mut servers: Vec<ServerConfig>, demo: bool, inputs: Inputs) -> Result<Self, Failure> {
-        if demo {
+        let disabled = std::mem::take(&mut checked.disabled);
+        let mut servers = checked.into_servers().map_err(UsageError::Configuration)?;
+        let inputs = Inputs::resolve(settings)?;
+        if settings.demo {
             let demo = built_in()?;
             if servers.iter().any(|config| meet(config, &demo)) {
                 return Err(UsageError::DemoTaken.into());
@@ -53,6 +53,7 @@ impl ServerSet {
         }
         Ok(Self {
             servers,
+            disabled,
             inputs,
             logins: Logins::default(),
         })
@@ -151,6 +152,15 @@ impl ServerSet {
     }
 
     fn unknown_flow(&self, flow: &str) -> UsageError {
+        let of_disabled = |id: &&String| {
+            let named = flow.strip_prefix("mcp/").unwrap_or(flow);
+            named
+                .split_once('/')
+                .is_some_and(|(server, _)| server == id.as_str())
+        };
+        if let Some(id) = self.disabled.iter().find(of_disabled) {
+            return UsageError::Disabled { id: id.clone() };
+        }
         // `demo/add` for `mcp/demo/add` is what people write first.
         let named_server = self.servers.iter().find_map(|config| {
             let tool = flow.strip_prefix(config.server())?.strip_prefix('/')?;
@@ -173,6 +183,9 @@ impl ServerSet {
     }
 
     fn unknown_server(&self, id: &str) -> UsageError {
+        if self.disabled.iter().any(|disabled| disabled == id) {
+            return UsageError::Disabled { id: id.to_owned() };
+        }
         let configured = self.ids();
         UsageError::UnknownServer {
             id: id.to_owned(),

@@ -174,6 +174,28 @@ fn flow_without_a_tool_is_status_2() {
     }
 }
 
+/// BEHAVIOUR K1: a server that is switched off is said to be, by whatever name it is asked for.
+#[test]
+fn disabled_server_is_said_to_be_disabled() {
+    let config =
+        Config::text(r#"{"mcpServers": {"off": {"command": "off-program", "disabled": true}}}"#);
+    for args in [
+        &["call", "mcp/off/t"][..],
+        &["call", "off/t"],
+        &["tools", "--server", "off"],
+        &["doctor", "off"],
+    ] {
+        let ran = config.run(args).exits(2);
+        assert!(
+            ran.stderr
+                .contains("server `off` is disabled in the configuration"),
+            "{ran:?}"
+        );
+    }
+    let ran = config.run(&["call", "mcp/offer/t"]).exits(2);
+    assert!(!ran.stderr.contains("disabled"), "{ran:?}");
+}
+
 /// With too few files to open there is an error, never a panic.
 #[cfg(unix)]
 #[test]
