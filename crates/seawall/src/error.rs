@@ -337,8 +337,11 @@ fn write_uncovered(capability: &Capability, f: &mut fmt::Formatter<'_>) -> fmt::
 fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match kind {
         ErrorKind::Spawn(error) => write!(f, "{error}"),
-        ErrorKind::Connect { reason, unreaped, .. } => {
+        ErrorKind::Connect { reason, outcome, unreaped, .. } => {
             write!(f, "connecting failed: {reason}")?;
+            if *outcome == Outcome::NotSent {
+                f.write_str("; nothing was sent")?;
+            }
             write_unreaped(unreaped.as_ref(), f)
         }
         ErrorKind::Call(error) => write!(f, "{error}"),

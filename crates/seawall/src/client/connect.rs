@@ -393,7 +393,7 @@ impl ClientBuilder {
                 );
             }
         }
-        let (offer, refused) = match Offer::of(catalog, &server, &self.config) {
+        let (offer, refused) = match Offer::of(catalog, &server, &self.config).await {
             Ok(offer) => (offer, None),
             Err(refused) => (Offer::default(), Some(refused)),
         };

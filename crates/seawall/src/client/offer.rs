@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use seawall_proto::mcp::{Catalog, Quarantined, ToolFault};
 
 use crate::config::ServerConfig;
-use crate::flows::{Flow, ProjectError, project};
+use crate::flows::{Flow, ProjectError, project_in_turns};
 use crate::results::{OutputValidator, UnusableSchema};
 
 /// One listing, projected. Never changes; a list that is read again is another offer.
@@ -30,20 +30,21 @@ pub(super) enum NoFlow {
 }
 
 impl Offer {
-    /// What `config` lets through of a catalog.
-    pub(super) fn of(
+    /// What `config` lets through of a catalog. Dropping it keeps nothing.
+    pub(super) async fn of(
         catalog: Arc<Catalog>,
         server: &Arc<str>,
         config: &ServerConfig,
     ) -> Result<Self, ProjectError> {
-        let flows = project(
+        let flows = project_in_turns(
             &catalog,
             server,
             config.name_prefix(),
             config.include(),
             config.exclude(),
             config.grant(),
-        )?;
+        )
+        .await?;
         let published = flows
             .iter()
             .enumerate()

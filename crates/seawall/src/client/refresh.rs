@@ -26,7 +26,7 @@ impl Client {
     pub async fn refresh(&self) -> Result<Self, Error> {
         let catalog = self.handle.shared.relist().await;
         let catalog = catalog.map_err(|reason| self.error(ErrorKind::Refresh(reason)))?;
-        let offer = Offer::of(catalog, &self.handle.server, &self.handle.config);
+        let offer = Offer::of(catalog, &self.handle.server, &self.handle.config).await;
         let offer = offer.map_err(|error| {
             let unreaped = None;
             self.error(ErrorKind::Project { error, unreaped })

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use seawall_proto::Json;
 use seawall_proto::mcp::{Catalog, Tool};
+use tokio::task::yield_now;
 
 pub(crate) mod canonical;
 mod class;
@@ -29,6 +30,9 @@ pub use crate::policy::{Capability, HostAction, InvalidCapability, OnConflict, c
 
 use crate::policy::Grant;
 use digest::Shared;
+
+/// So much of the tools is declared in one turn of the runtime.
+const TURN_BYTES: usize = 64 * 1024;
 
 /// A remote tool as callers see it. Clones share everything.
 ///
@@ -228,6 +232,47 @@ pub fn project(
     grant: &Grant,
 ) -> Result<Vec<Flow>, ProjectError> {
     let shared = Shared::of(grant);
+    let tools = selected(catalog, include, exclude)?;
+    Ok(tools
+        .map(|tool| Flow::declared(tool, server, prefix, &shared))
+        .collect())
+}
+
+/// As [`project`], and lets others run in between: a digest reads the whole of its tool, and a list may be long.
+///
+/// # Errors
+/// As of [`project`].
+///
+/// # Cancel safety
+/// Nothing is kept of it.
+pub(crate) async fn project_in_turns(
+    catalog: &Catalog,
+    server: &Arc<str>,
+    prefix: &str,
+    include: &[String],
+    exclude: &[String],
+    grant: &Grant,
+) -> Result<Vec<Flow>, ProjectError> {
+    let shared = Shared::of(grant);
+    let mut flows = Vec::new();
+    let mut read = 0;
+    for tool in selected(catalog, include, exclude)? {
+        if read >= TURN_BYTES {
+            read = 0;
+            yield_now().await;
+        }
+        read += tool.raw().as_bytes().len();
+        flows.push(Flow::declared(tool, server, prefix, &shared));
+    }
+    Ok(flows)
+}
+
+/// The tools that `include` names, or all if it is empty, without those that `exclude` names (K11).
+fn selected<'c>(
+    catalog: &'c Catalog,
+    include: &'c [String],
+    exclude: &'c [String],
+) -> Result<impl Iterator<Item = &'c Tool>, ProjectError> {
     let mut included = BTreeSet::new();
     let mut missing = Vec::new();
     for name in include {
@@ -242,10 +287,8 @@ pub fn project(
     Ok(catalog
         .tools()
         .iter()
-        .filter(|tool| included.is_empty() || included.contains(tool.name()))
-        .filter(|tool| !excluded.contains(tool.name()))
-        .map(|tool| Flow::declared(tool, server, prefix, &shared))
-        .collect())
+        .filter(move |tool| included.is_empty() || included.contains(tool.name()))
+        .filter(move |tool| !excluded.contains(tool.name())))
 }
 
 /// All flows together, in the order given (F5).

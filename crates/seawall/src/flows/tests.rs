@@ -1,4 +1,7 @@
+use std::future::Future as _;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -110,6 +113,36 @@ fn a_tool_becomes_a_flow() {
     .unwrap();
     assert_eq!(prefixed[0].name(), "maths/add");
     assert_ne!(prefixed[0].digest(), flow.digest());
+}
+
+/// H8: a list as long as one may be is declared in turns, so that it holds up nobody; it comes out the same.
+#[test]
+fn a_long_list_is_declared_in_turns() {
+    const TOOLS: usize = 40;
+    let text = "x".repeat(50_000);
+    let entries: Vec<String> = (0..TOOLS)
+        .map(|i| {
+            format!(r#"{{"name":"t{i}","description":"{text}","inputSchema":{{"type":"object"}}}}"#)
+        })
+        .collect();
+    let catalog = catalog(&entries.join(","));
+    let grant = Grant::default();
+    let (server, none) = ("calc".into(), Vec::new());
+    let mut in_turns = pin!(project_in_turns(
+        &catalog, &server, "p", &none, &none, &grant
+    ));
+    let mut context = Context::from_waker(Waker::noop());
+    let mut turns = 1;
+    let flows = loop {
+        match in_turns.as_mut().poll(&mut context) {
+            Poll::Ready(flows) => break flows.unwrap(),
+            Poll::Pending => turns += 1,
+        }
+    };
+    assert_eq!(turns, TOOLS / 2, "two of them are more than a turn's");
+    let digests = |flows: &[Flow]| flows.iter().map(Flow::digest).collect::<Vec<_>>();
+    let at_once = project(&catalog, &server, "p", &none, &none, &grant).unwrap();
+    assert_eq!(digests(&flows), digests(&at_once));
 }
 
 #[test]

@@ -14,7 +14,10 @@ use crate::error::Error;
 
 /// Announced changes are followed no faster than this; a server that announces without end costs no more.
 const PACE: Duration = Duration::from_millis(250);
-/// The longest pause after readings that failed.
+/// After a reading the next one pauses so many times as long as that took: a list that is long, or slow to come, takes at most
+/// a quarter of the time.
+const REST: u32 = 3;
+/// The longest pause, after readings that took long or failed.
 const LONGEST_PACE: Duration = Duration::from_secs(60);
 
 /// A session's refreshes.
@@ -25,13 +28,15 @@ pub(crate) struct Refreshes {
     wanted: Option<Wanted>,
     /// Until the next reading that nobody asked for.
     pause: Option<Pin<Box<Sleep>>>,
-    /// When the last reading ended, and failures in a row.
-    last: Option<Instant>,
+    /// When the last reading ended, and how long it took.
+    last: Option<(Instant, Duration)>,
+    /// Failures in a row.
     failures: u32,
 }
 
 struct Reading {
     future: BoxFuture<Result<Arc<dyn Session>, Error>>,
+    began: Instant,
     answers: Vec<Answer<()>>,
 }
 
@@ -87,6 +92,7 @@ impl Refreshes {
             self.pause = None;
             self.reading = Some(Reading {
                 future: session.refresh(),
+                began: Instant::now(),
                 answers: wanted.answers,
             });
         }
@@ -97,8 +103,9 @@ impl Refreshes {
             return Poll::Pending;
         };
         let answers = std::mem::take(&mut reading.answers);
+        let now = Instant::now();
+        self.last = Some((now, now.duration_since(reading.began)));
         self.reading = None;
-        self.last = Some(Instant::now());
         match &result {
             Ok(_) => self.failures = 0,
             Err(_) => {
@@ -113,11 +120,12 @@ impl Refreshes {
     /// Whether what is wanted may begin.
     fn is_due(&mut self, context: &mut Context<'_>) -> bool {
         let haste = self.wanted.as_ref().map(|wanted| wanted.haste);
-        let Some(last) = self.last.filter(|_| haste == Some(Haste::Paced)) else {
+        let Some((last, took)) = self.last.filter(|_| haste == Some(Haste::Paced)) else {
             return true;
         };
         let pace = PACE
             .saturating_mul(1 << self.failures.min(16))
+            .max(took.saturating_mul(REST))
             .min(LONGEST_PACE);
         let pause = self
             .pause

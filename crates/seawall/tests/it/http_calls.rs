@@ -96,6 +96,8 @@ async fn refused_connections_are_not_sent() {
                 (ErrorCode::ConnectionClosed, Outcome::NotSent, None),
                 "{error}"
             );
+            let said = error.message().matches("nothing was sent").count();
+            assert_eq!(said, 1, "{error}");
         }
         client.close().await.expect("closes");
     }

@@ -49,6 +49,29 @@ async fn endless_announcements_are_followed_at_a_pace() {
     assert!((30..=50).contains(&readings), "{readings}");
 }
 
+/// H5, H8: a list that takes long to read is read no more than a quarter of the time, whatever is announced; who asks for it
+/// does not wait for that.
+#[tokio::test(start_paused = true)]
+async fn list_that_takes_long_is_read_less_often() {
+    let (faulty, host) = world();
+    let slow = Script {
+        reading: ms(1_000),
+        ..Script::default()
+    };
+    faulty.script("a", [slow]);
+    up(&host, "a").await;
+    let child = faulty.newest("a");
+    for _ in 0..2_000 {
+        child.change(&["one"]);
+        sleep(ms(10)).await;
+    }
+    let readings = child.readings();
+    assert!((4..=6).contains(&readings), "{readings}");
+    let asked = Instant::now();
+    host.refresh("a").await.unwrap();
+    assert!(asked.elapsed() <= ms(2_001));
+}
+
 /// H5: a reading that its session does not outlive publishes nothing, though the server is back before it ended.
 #[tokio::test(start_paused = true)]
 async fn reading_of_a_lost_session_publishes_nothing() {

@@ -176,11 +176,10 @@ impl End {
                 ExchangeFault::new(refused.to_string(), ErrorCode::CapabilityRefused)
                     .with_obstacle(Obstacle::Policy)
             }
-            Self::NotSent(fault) => ExchangeFault::new(
-                format!("it cannot be reached: {fault}; nothing was sent"),
-                closed,
-            )
-            .with_obstacle(fault.obstacle()),
+            Self::NotSent(fault) => {
+                ExchangeFault::new(format!("it cannot be reached: {fault}"), closed)
+                    .with_obstacle(fault.obstacle())
+            }
             Self::Broken(fault) => {
                 ExchangeFault::new(fault.to_string(), fault.code()).with_obstacle(fault.obstacle())
             }

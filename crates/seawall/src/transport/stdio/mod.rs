@@ -40,6 +40,8 @@
 //!   it is not reported either; once seen, it is ended, or reported if it cannot be.
 //! - On Linux without one, one that forks and exits without end, each time into a session of its own: it can be another process at each
 //!   reading of the table, and is then neither ended nor reported.
+//! - A process that the server makes the host's child (`CLONE_PARENT`), and that is in a session of its own and exits before any
+//!   look: it stays a zombie until the host ends, since nobody knows whose it was.
 //! - On other systems, every descendant outside the group.
 //! - Without `/proc`, or with that of another pid namespace (a sandbox that binds the outer one), every descendant outside
 //!   the group; and whoever is left of the group after its leader exited is killed without being asked first.

@@ -14,22 +14,22 @@ use crate::transport::http::HttpFault;
 #[non_exhaustive]
 pub(crate) enum WebSocketFault {
     /// There is no way to it, or it does not speak HTTP.
-    #[error("it cannot be reached: {0}; nothing was sent")]
+    #[error("it cannot be reached: {0}")]
     Unreachable(HttpFault),
     /// It did not stand in time.
-    #[error("it cannot be reached: no WebSocket stood within {} s; nothing was sent", OPEN_TIMEOUT.as_secs())]
+    #[error("it cannot be reached: no WebSocket stood within {} s", OPEN_TIMEOUT.as_secs())]
     OpenTimeout,
     /// It answered the handshake's request with another status than 101.
-    #[error("it answered with HTTP status {0} where a WebSocket was asked for; nothing was sent")]
+    #[error("it answered with HTTP status {0} where a WebSocket was asked for")]
     Status(u16),
     /// It points elsewhere.
-    #[error("it redirects, and a WebSocket goes where its entry says alone; nothing was sent")]
+    #[error("it redirects, and a WebSocket goes where its entry says alone")]
     Redirect(u16),
     /// It says that it switches to WebSocket, and its answer does not belong to this handshake (RFC 6455, section 4.1).
-    #[error("its answer to the WebSocket's handshake is not one; nothing was sent")]
+    #[error("its answer to the WebSocket's handshake is not one")]
     Handshake,
     /// The system gives no random bytes.
-    #[error("the system gives no random bytes; nothing was sent")]
+    #[error("the system gives no random bytes")]
     Random,
     /// A message is longer than `maxFrameBytes`.
     #[error("it sent a frame of more than {limit} bytes (maxFrameBytes)")]
