@@ -339,7 +339,8 @@ fn write_kind(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::Spawn(error) => write!(f, "{error}"),
         ErrorKind::Connect { reason, outcome, unreaped, .. } => {
             write!(f, "connecting failed: {reason}")?;
-            if *outcome == Outcome::NotSent {
+            let of_request = matches!(reason, CloseReason::Exchange { .. });
+            if of_request && *outcome == Outcome::NotSent {
                 f.write_str("; nothing was sent")?;
             }
             write_unreaped(unreaped.as_ref(), f)

@@ -31,8 +31,8 @@
 //! agent, a terminal multiplexer, a build daemon) goes with it.
 //!
 //! # What gets away
-//! - With a control group: who moves itself into another, which a process of the same user may where the tree is writable to it,
-//!   or has another of the user's services start what stays.
+//! - With a control group: who moves itself into another, or makes its own one of threads alone (`cgroup.type`), which a process
+//!   of the same user may where the tree is writable to it, or has another of the user's services start what stays.
 //! - On Linux without one, one that has none of all that by the time of the first look (the handshake's end, and then the end): it
 //!   cleared its environment or wrote over it (`env -i`; programs that set a long process title), and its parents are gone,
 //!   and it is in nobody's group or session. The same goes for one whose environment is not shown to us: of another user
@@ -46,7 +46,7 @@
 //! - Without `/proc`, or with that of another pid namespace (a sandbox that binds the outer one), every descendant outside
 //!   the group; and whoever is left of the group after its leader exited is killed without being asked first.
 //! - Without `/bin/sh` there is no watchdog: a host ended by SIGKILL leaves its children to notice the end of their stdin.
-//!   Without `grep` it does not find the mark.
+//!   Without `grep` it does not find the mark, and without `find` empty control groups stay in which a server made others.
 //! - On Windows the tree is ended by `taskkill /T`, which follows living parents only, and a host that is killed leaves
 //!   its children to notice the end of their stdin.
 

@@ -50,7 +50,9 @@ remove_control_groups() {
         left=
         for group in "$1/$2"*; do
             [ -d "$group" ] || continue
-            rmdir "$group" || left=1
+            # A server may have made others in its own.
+            rmdir "$group" || find "$group" -depth -type d -exec rmdir {} +
+            [ -d "$group" ] && left=1
         done
         [ -n "$left" ] || break
         sleep 0.1 || sleep 1
