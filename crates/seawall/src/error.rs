@@ -312,7 +312,20 @@ impl Error {
         }
         Message(&self.kind).to_string()
     }
+
+    /// The same without the word on what became of a request, for output that is about the server and no call.
+    #[must_use]
+    pub fn server_message(&self) -> String {
+        let mut message = self.message();
+        if let Some(rest) = message.strip_suffix(NOTHING_SENT) {
+            message.truncate(rest.len());
+        }
+        message
+    }
 }
+
+/// What texts of failures end with that nothing was sent for.
+const NOTHING_SENT: &str = "; nothing was sent";
 
 fn write_unreaped(unreaped: Option<&NotReaped>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match unreaped {

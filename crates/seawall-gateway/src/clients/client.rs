@@ -148,6 +148,14 @@ impl Client {
         !self.selection.is_everything()
     }
 
+    /// Whether it may know of a tool of this name that `server` does not offer now, and of how that server stands. One whose
+    /// envelope bounds what it sees may not: it would learn of a server that none of whose tools it may call.
+    #[cfg(feature = "host")]
+    #[must_use]
+    pub fn may_ask_after(&self, server: &str, name: &str) -> bool {
+        self.envelope == *EVERYTHING && self.may_see(server, name)
+    }
+
     /// What it is trusted with.
     #[cfg(feature = "host")]
     #[must_use]

@@ -36,9 +36,9 @@ use changes::{Change, Told};
 pub(crate) use state::Readiness;
 use views::Views;
 
-/// How long lists and calls wait for the servers' first connects, from the gateway's beginning on. Fixed: clients give up soon
-/// after.
-const FIRST_CONNECTS: Duration = Duration::from_secs(10);
+/// How long lists and calls wait for the servers' first connects, from the gateway's beginning on. Fixed: some
+/// clients give up a server that lists nothing within ten.
+const FIRST_CONNECTS: Duration = Duration::from_secs(7);
 /// Open subscriptions of all clients. Fixed.
 const MAX_LISTENERS: usize = 1_024;
 /// Changes that wait for a subscription whose client reads slowly; past it the client is told of everything. Fixed.

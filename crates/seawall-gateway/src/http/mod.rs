@@ -246,7 +246,7 @@ impl<S: Service> Endpoint<S> {
         let frame = match tokio::time::timeout(limits.body_timeout, body).await {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return reply::status(StatusCode::PAYLOAD_TOO_LARGE);
+                return reply::too_long(limits.max_body_bytes);
             }
             Ok(Err(_)) => return reply::status(StatusCode::BAD_REQUEST),
             Err(_) => return reply::status(StatusCode::REQUEST_TIMEOUT),

@@ -26,6 +26,13 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
     with(status, empty())
 }
 
+/// A request of more than so many bytes. Nobody read so far as to know its id.
+pub(super) fn too_long(limit: usize) -> Response<Body> {
+    let message = format!("Invalid Request: it is longer than {limit} bytes; nothing was done");
+    let told = ErrorObject::new(INVALID_REQUEST, message, None);
+    error(StatusCode::PAYLOAD_TOO_LARGE, &refusal(&told))
+}
+
 /// No body.
 pub(super) fn empty() -> Body {
     Empty::new().boxed_unsync()

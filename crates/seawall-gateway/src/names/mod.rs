@@ -29,7 +29,7 @@ pub enum Names {
 pub const MAX_NAME: usize = 64;
 
 /// Between the server's id and the tool's name.
-const BETWEEN: &str = "__";
+pub(crate) const BETWEEN: &str = "__";
 /// Hexadecimal digits of the hash, after an underscore.
 const DIGITS: usize = 8;
 

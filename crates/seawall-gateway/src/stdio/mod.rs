@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use seawall_proto::framing::LineDecoder;
 use seawall_proto::jsonrpc::classify;
-use seawall_proto::limits::{DEFAULT_MAX_FRAME_BYTES, ServerLimits};
+use seawall_proto::limits::ServerLimits;
 use seawall_proto::server::CloseReason;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
@@ -28,6 +28,10 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// Frames are written so many bytes at a time, so that many short ones cost one write.
 const GATHERED: usize = 64 * 1024;
 
+/// The longest line of the client by default. Far longer than what goes to a server by default (`maxOutboundFrameBytes`), so
+/// that a call which is too long for its server is refused, and costs nobody else the connection.
+const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
+
 /// What the front is bounded by.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -41,7 +45,7 @@ pub struct StdioLimits {
 impl Default for StdioLimits {
     fn default() -> Self {
         Self {
-            max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
+            max_frame_bytes: MAX_FRAME_BYTES,
             session: ServerLimits::default(),
         }
     }

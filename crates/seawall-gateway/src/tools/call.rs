@@ -2,15 +2,16 @@
 //!
 //! **Invariant:** dropping it abandons the call, which tells the server so (S8).
 
-use seawall::host::HostCall;
+use seawall::host::{HostCall, ServerState};
 use seawall::{Arguments, ErrorCode, Flow, Host};
 use seawall_proto::Json;
 use seawall_proto::framing::Kind;
 use seawall_proto::jsonrpc::ErrorObject;
 use seawall_proto::server::RequestMeta;
 
-use super::failure::{RemoteErrors, acted_on, counted, invalid, refused, unknown_tool};
+use super::failure::{RemoteErrors, acted_on, counted, down, invalid, refused, unknown_tool};
 use super::offered::Offered;
+use crate::names::BETWEEN;
 use crate::observe::{Ended, Observed};
 use crate::relay::{Wiring, Work};
 use crate::service::Request;
@@ -27,7 +28,7 @@ pub(crate) fn call(
     remote: RemoteErrors,
     mut observed: Observed,
 ) -> Result<Work, ErrorObject> {
-    let (flow, arguments) = match called(offered, request) {
+    let (flow, arguments) = match called(host, offered, request) {
         Ok(called) => called,
         Err(error) => {
             observed.ended(Some(Ended::Refused));
@@ -49,6 +50,7 @@ pub(crate) fn call(
 
 /// What is called, and with what.
 fn called<'o>(
+    host: &Host,
     offered: &'o Offered,
     request: &Request,
 ) -> Result<(&'o Flow, Arguments), ErrorObject> {
@@ -61,8 +63,22 @@ fn called<'o>(
         Some(arguments) if arguments.kind() == Kind::Object => Arguments::from(arguments),
         Some(_) => return Err(invalid("the arguments are not an object")),
     };
-    let flow = offered.flow(&name).ok_or_else(unknown_tool)?;
+    let flow = offered
+        .flow(&name)
+        .ok_or_else(|| not_up(host, request, &name).unwrap_or_else(unknown_tool))?;
     Ok((flow, arguments))
+}
+
+/// What is told of a tool whose name says that it is of a server which is not up: it may be there again in a moment, and a
+/// client that reads "unknown" would think that it never was.
+fn not_up(host: &Host, request: &Request, name: &str) -> Option<ErrorObject> {
+    let (server, tool) = name.split_once(BETWEEN)?;
+    if !request.client.may_ask_after(server, tool) {
+        return None;
+    }
+    let status = host.status().into_iter().find(|one| one.server == server)?;
+    let is_up = matches!(status.state, ServerState::Up | ServerState::Degraded);
+    (!is_up).then(|| down(&status))
 }
 
 /// Its end, however many requests of the client's it takes.

@@ -3,6 +3,7 @@
 //! **Invariant:** the text is Seawall's own, but for what follows `; it said: `, which the host redacted; everything in `data`
 //! is Seawall's.
 
+use seawall::host::{ServerState, ServerStatus};
 use seawall::visible::{Place, visible};
 use seawall::{ErrorCode, Outcome};
 use seawall_proto::Json;
@@ -115,6 +116,27 @@ pub(super) fn unknown_tool() -> ErrorObject {
     let data = data(ErrorCode::ToolNotFound, Outcome::NotSent);
     let message = "Unknown tool: no connected server offers one of this name; nothing was sent";
     with_data(INVALID_PARAMS, message.to_owned(), &data)
+}
+
+/// The server that a tool's name says it is of is not up.
+pub(super) fn down(status: &ServerStatus) -> ErrorObject {
+    let server = &status.server;
+    let next = match status.state {
+        ServerState::Connecting => "it is being connected",
+        ServerState::Waiting => "it is tried again by itself",
+        _ => "it is not tried again by itself",
+    };
+    let why = status.last_error.as_ref().map(|error| {
+        let said = error.server_message();
+        format!(" (its last failure: {said})")
+    });
+    let why = why.unwrap_or_default();
+    let message = format!(
+        "the server {server:?} is not connected now{why}; {next}, and `seawall doctor {server}` tells more; nothing was sent"
+    );
+    let mut data = data(ErrorCode::ConnectionClosed, Outcome::NotSent);
+    data["server"] = json!(server);
+    with_data(INTERNAL_ERROR, message, &data)
 }
 
 /// The gateway itself cannot take the call.

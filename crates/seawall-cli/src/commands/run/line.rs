@@ -206,7 +206,12 @@ impl Line {
                 line
             }
             EventKind::ConnectFailed { error } => Self::failure("connect_failed", "", error),
-            EventKind::Lost { error } => Self::failure("lost", "lost: ", error),
+            EventKind::Lost { error } => {
+                let mut line = Self::failure("lost", "", error);
+                // What became of the calls under way is theirs to tell.
+                line.words = format!("lost: {}", error.server_message());
+                line
+            }
             EventKind::Waiting { delay } => {
                 let words = format!("next attempt in {:.1} s", delay.as_secs_f64());
                 let mut line = Self::new("waiting", words);

@@ -99,7 +99,10 @@ fn state(state: ServerState) -> &'static str {
 }
 
 fn row(status: &ServerStatus, times: &Times) -> [String; 6] {
-    let error = status.last_error.as_ref().map(|error| error.message());
+    let error = status
+        .last_error
+        .as_ref()
+        .map(|error| error.server_message());
     [
         visible(&status.server, Place::Line).into_owned(),
         state(status.state).to_owned(),

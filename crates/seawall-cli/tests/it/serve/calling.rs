@@ -190,6 +190,31 @@ fn a_death_in_a_call_is_no_response() {
     );
     // Its tools go with it (H5).
     assert!(wait_until(LONG, || raw.names().is_empty()));
+    // Whoever calls it now learns that its server is gone, and not that there never was such a tool.
+    let error = raw.call("s__t", &json!({}))["error"].clone();
+    let data = json!({"code": "connection_closed", "outcome": "not_sent", "server": "s"});
+    assert_eq!((&error["code"], &error["data"]), (&json!(-32_603), &data));
+    let message = error["message"].as_str().expect("a message");
+    assert!(
+        message.starts_with("the server \"s\" is not connected now (its last failure:"),
+        "{message}"
+    );
+    assert_eq!(message.matches("nothing was sent").count(), 1, "{message}");
+    let error = raw.call("none__t", &json!({}))["error"].clone();
+    assert_eq!(error["data"]["code"], "tool_not_found");
+}
+
+/// L4: a call that is longer than its server takes is refused, and costs nobody the connection.
+#[test]
+fn a_call_too_long_for_its_server_is_refused() {
+    let echo = Script::new().serve(Serve::new().tools(["t"]));
+    let mut raw = Raw::start(&Config::scripted(&echo), &[]);
+    let long = json!({"text": "x".repeat(1_200_000)});
+    let error = raw.call("s__t", &long)["error"].clone();
+    assert_eq!(error["data"]["outcome"], "not_sent", "{error}");
+    let message = error["message"].as_str().expect("a message");
+    assert!(message.contains("maxOutboundFrameBytes"), "{message}");
+    assert!(raw.call("s__t", &json!({}))["result"].is_object());
 }
 
 /// R1, R2: what a server says of an error is told by default, with its secrets taken out and what is hidden in it shown.
