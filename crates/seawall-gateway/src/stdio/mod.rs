@@ -11,7 +11,7 @@ use std::time::Duration;
 use seawall_proto::framing::LineDecoder;
 use seawall_proto::jsonrpc::classify;
 use seawall_proto::limits::ServerLimits;
-use seawall_proto::server::CloseReason;
+pub use seawall_proto::server::CloseReason;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use crate::clients::Client;

@@ -188,7 +188,7 @@ async fn a_line_past_the_bound_ends_it() {
         StdioLimits::default(),
     )
     .await;
-    assert_eq!(reason, CloseReason::FrameTooLong { limit: 1 << 20 });
+    assert_eq!(reason, CloseReason::FrameTooLong { limit: 16 << 20 });
 }
 
 /// L6: a client that writes and never reads is not read for ever.

@@ -230,8 +230,8 @@ enum Done {
 enum Turn {
     Stop,
     Broken(io::Error),
-    /// The one client is gone.
-    Served,
+    /// The one client is gone; why, if it is not that it left.
+    Served(Option<String>),
     Hangup(Meaning),
     Heard(Heard),
     Journal(Box<Line>),
@@ -292,7 +292,7 @@ impl Run<'_> {
                 biased;
                 () = interrupts.next() => Turn::Stop,
                 error = broken(&mut self.feed) => Turn::Broken(error),
-                () = served(&mut self.front) => Turn::Served,
+                why = served(&mut self.front) => Turn::Served(why),
                 meaning = self.hangup.next() => Turn::Hangup(meaning),
                 heard = self.events.next() => heard.map_or(Turn::Stop, Turn::Heard),
                 line = self.journal.news() => Turn::Journal(Box::new(line)),
@@ -301,9 +301,13 @@ impl Run<'_> {
             };
             let looks_now = matches!(turn, Turn::Look);
             match turn {
-                Turn::Stop | Turn::Served | Turn::Hangup(Meaning::TerminalGone) => {
+                Turn::Served(why) => {
+                    if let Some(why) = why {
+                        self.printer.error(&why);
+                    }
                     return Ending::Asked;
                 }
+                Turn::Stop | Turn::Hangup(Meaning::TerminalGone) => return Ending::Asked,
                 // Clients are served all the same where nobody reads what is told of it.
                 Turn::Broken(_) if self.front.is_some() => self.feed = None,
                 Turn::Broken(error) => return Ending::Output(error),
@@ -477,8 +481,8 @@ async fn broken(feed: &mut Option<Feed>) -> io::Error {
     }
 }
 
-/// Serves clients, if that is wanted, until the only one is gone.
-async fn served(front: &mut Option<Front>) {
+/// Serves clients, if that is wanted, until the only one is gone; why, if it is not that it left.
+async fn served(front: &mut Option<Front>) -> Option<String> {
     match front {
         Some(front) => front.ended().await,
         None => pending().await,

@@ -12,7 +12,7 @@ use seawall::config::GatewayConfig;
 use seawall_gateway::clients::Client;
 use seawall_gateway::http::{Endpoint, HttpLimits, listen};
 use seawall_gateway::names::Names;
-use seawall_gateway::stdio::{self, StdioLimits};
+use seawall_gateway::stdio::{self, CloseReason, StdioLimits};
 use seawall_gateway::{Gateway, Meeting, Site};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -30,7 +30,7 @@ const LAST_ANSWERS: Duration = Duration::from_millis(250);
 pub(crate) struct Front {
     gateway: Arc<Gateway>,
     /// `None` once it has ended.
-    serving: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    serving: Option<Pin<Box<dyn Future<Output = Option<String>>>>>,
     stop: oneshot::Sender<()>,
     names: Names,
     is_stdio: bool,
@@ -51,7 +51,7 @@ impl Front {
         let names = options.names;
         let gateway = Arc::new(Gateway::new(host.clone(), options));
         let (stop, stopped) = oneshot::channel();
-        let serving: Pin<Box<dyn Future<Output = ()>>> = match wanted.http {
+        let serving: Pin<Box<dyn Future<Output = Option<String>>>> = match wanted.http {
             None => {
                 let client = terms::client(wanted.client.as_deref(), config)?;
                 Box::pin(over_stdio(Arc::clone(&gateway), client, stopped))
@@ -70,7 +70,11 @@ impl Front {
                 if let Some(guard) = guard {
                     endpoint = endpoint.guarded(guard);
                 }
-                Box::pin(over_http(Arc::clone(&gateway), endpoint, listener, stopped))
+                let serving = over_http(Arc::clone(&gateway), endpoint, listener, stopped);
+                Box::pin(async move {
+                    serving.await;
+                    None
+                })
             }
         };
         Ok(Self {
@@ -87,16 +91,17 @@ impl Front {
         self.is_stdio
     }
 
-    /// Serves, until the client is gone; over HTTP for ever. Told once.
+    /// Serves, until the client is gone; over HTTP for ever. Told once: why, if it is not that it left.
     ///
     /// # Cancel safety
     /// Nothing is lost.
-    pub(crate) async fn ended(&mut self) {
-        match &mut self.serving {
+    pub(crate) async fn ended(&mut self) -> Option<String> {
+        let why = match &mut self.serving {
             Some(serving) => serving.await,
             None => pending().await,
-        }
+        };
         self.serving = None;
+        why
     }
 
     /// The servers' first connects are through.
@@ -137,7 +142,7 @@ impl Front {
         };
         tokio::select! {
             _ = self.gateway.drain(budget) => {}
-            () = &mut serving => return,
+            _ = &mut serving => return,
         }
         // If nobody listens any more, it has ended.
         let _ = self.stop.send(());
@@ -146,7 +151,11 @@ impl Front {
     }
 }
 
-async fn over_stdio(gateway: Arc<Gateway>, client: Arc<Client>, stop: oneshot::Receiver<()>) {
+async fn over_stdio(
+    gateway: Arc<Gateway>,
+    client: Arc<Client>,
+    stop: oneshot::Receiver<()>,
+) -> Option<String> {
     let input = Input {
         input: pipes::input(),
         stop,
@@ -155,8 +164,13 @@ async fn over_stdio(gateway: Arc<Gateway>, client: Arc<Client>, stop: oneshot::R
     let output = pipes::output();
     let serving = stdio::serve(Arc::clone(&gateway), client, input, output, limits);
     tokio::select! {
-        _ = serving => {}
-        () = gateway.announce() => {}
+        reason = serving => match reason {
+            CloseReason::FrameTooLong { limit } => Some(format!(
+                "the client sent a line of more than {limit} bytes, past which nothing it says can be told apart; it is no longer served"
+            )),
+            _ => None,
+        },
+        () = gateway.announce() => None,
     }
 }
 
