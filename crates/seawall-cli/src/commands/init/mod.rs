@@ -342,6 +342,15 @@ impl Run<'_> {
             Ok(false) => "not_there",
             _ => "unchanged",
         };
+        let is_back = files
+            .iter()
+            .any(|file| matches!(file.state, "restored" | "merged"));
+        if is_back && state == "unchanged" {
+            let config = short(&self.config, &self.home);
+            printer.hint(&format!(
+                "{config} is kept, with whatever secrets were gathered into it; remove it if you do not want it"
+            ));
+        }
         self.report(state, files, &[], printer);
         status
     }

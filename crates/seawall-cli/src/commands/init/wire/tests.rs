@@ -135,6 +135,21 @@ fn comments_and_form_of_toml_stay() {
     "#);
 }
 
+/// Codex waits for the gateway as long as it did for the most patient of the servers behind it, and goes on to.
+#[test]
+fn timeouts_of_codex_are_kept() {
+    let text = "[mcp_servers.one]\ncommand = \"one\"\nstartup_timeout_sec = 20\ntool_timeout_sec = 600\n\n\
+                [mcp_servers.two]\ncommand = \"two\"\nstartup_timeout_sec = 45.5\n";
+    let served = [(&Section::Whole, "one"), (&Section::Whole, "two")];
+    let entry = gateway(HostApp::Codex, &[]);
+    let wired = toml::wire(text, &served, &entry).expect("wired");
+    assert!(
+        wired.contains("startup_timeout_sec = 45.5\ntool_timeout_sec = 600\n"),
+        "{wired}"
+    );
+    assert_eq!(toml::wire(&wired, &[], &entry).expect("wired"), wired);
+}
+
 #[test]
 fn another_server_called_seawall_is_refused() {
     let text = r#"{"mcpServers": {"seawall": {"command": "brick"}}}"#;

@@ -9,11 +9,15 @@ use super::{GATEWAY, Served};
 
 /// The table of servers.
 const MAP: &str = "mcp_servers";
+/// How long Codex waits, for the start and for a call. The gateway's are the longest that the servers behind it had: with
+/// Codex's own, their calls would be given up sooner than before.
+const TIMEOUTS: [&str; 2] = ["startup_timeout_sec", "tool_timeout_sec"];
 
 /// The text with the gateway in the place of the servers.
 pub(super) fn wire(text: &str, served: &Served<'_>, gateway: &Entry) -> Result<String, String> {
     let mut document = parse(text)?;
     let map = map_of(&mut document)?;
+    let gateway = &with_timeouts(gateway.clone(), map, served);
     let there = map.get(GATEWAY);
     if there.and_then(json_of) != Some(gateway.value()) {
         if there.is_some_and(|there| !is_gateway(there)) {
@@ -25,6 +29,22 @@ pub(super) fn wire(text: &str, served: &Served<'_>, gateway: &Entry) -> Result<S
         map.remove(id);
     }
     Ok(document.to_string())
+}
+
+/// The gateway's entry with the longest timeouts of the servers that it serves, and its own.
+fn with_timeouts(mut gateway: Entry, map: &dyn TableLike, served: &Served<'_>) -> Entry {
+    let ids = served.iter().map(|(_, id)| *id).chain([GATEWAY]);
+    let entries: Vec<Value> = ids.filter_map(|id| map.get(id).and_then(json_of)).collect();
+    for key in TIMEOUTS {
+        let said = entries.iter().filter_map(|entry| entry.get(key));
+        let longest = said
+            .filter_map(|value| Some((value.as_f64()?, value)))
+            .max_by(|(one, _), (other, _)| one.total_cmp(other));
+        if let Some((_, longest)) = longest {
+            gateway.set(key, longest.clone());
+        }
+    }
+    gateway
 }
 
 /// Whether the gateway is in it.
@@ -84,6 +104,14 @@ fn table_of(entry: &Entry) -> Table {
         if let Some(texts) = entry.get(key).and_then(Value::as_array) {
             let texts: Array = texts.iter().filter_map(Value::as_str).collect();
             table.insert(key, value(texts));
+        }
+    }
+    for key in TIMEOUTS {
+        let said = entry.get(key);
+        if let Some(whole) = said.and_then(Value::as_i64) {
+            table.insert(key, value(whole));
+        } else if let Some(number) = said.and_then(Value::as_f64) {
+            table.insert(key, value(number));
         }
     }
     table
