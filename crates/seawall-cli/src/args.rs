@@ -8,9 +8,12 @@ use clap_complete::Shell;
 
 use crate::commands::HostApp;
 mod journal;
+mod mcpl;
 
 use journal::JOURNAL_EXAMPLES;
 pub(crate) use journal::{JournalArgs, JournalPlace, OutcomeArg};
+use mcpl::{CHANNELS_EXAMPLES, PUBLISH_EXAMPLES, PUBLISH_STATUSES};
+pub(crate) use mcpl::{ChannelsArgs, PublishArgs};
 
 /// The exit statuses, as `--help` and the README show them.
 pub(crate) const EXIT_STATUSES: &str = "\
@@ -237,6 +240,12 @@ pub(crate) enum Command {
     /// Get a prompt, filled in
     #[command(after_help = PROMPT_EXAMPLES, after_long_help = format!("{PROMPT_EXAMPLES}\n\n{EXIT_STATUSES}"))]
     Prompt(PromptArgs),
+    /// List the channels of servers of MCP Live
+    #[command(after_help = CHANNELS_EXAMPLES)]
+    Channels(ChannelsArgs),
+    /// Send a message to a channel
+    #[command(after_help = PUBLISH_EXAMPLES, after_long_help = format!("{PUBLISH_EXAMPLES}\n\n{PUBLISH_STATUSES}"))]
+    Publish(PublishArgs),
     /// Check a configuration and list every problem in it
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),

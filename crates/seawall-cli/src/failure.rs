@@ -1,6 +1,5 @@
 //! Why a command failed: what is said of it, and the exit status.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,6 +7,7 @@ use std::process::ExitCode;
 
 use seawall::config::Problems;
 use seawall::host::{AlertLogError, StartError, StopError};
+use seawall::mcpl::channels::PublishError;
 use seawall::oauth::LoginFault;
 use seawall::{AuthError, Error, ErrorCode, HostError, Outcome};
 use serde::Serialize;
@@ -18,8 +18,12 @@ use crate::printer::Printer;
 use crate::telemetry::ExportError;
 
 pub(crate) use no_login::NoLogin;
+pub(crate) use publish::PublishFailure;
+pub(crate) use undone::Undone;
 
 mod no_login;
+mod publish;
+mod undone;
 
 /// The exit statuses; `args::EXIT_STATUSES` explains them to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +79,9 @@ pub(crate) enum Failure {
     /// The server answered, and the answer cannot be used.
     #[error("MCP server \"{server}\": its answer {fault}")]
     Unusable { server: String, fault: &'static str },
+    /// A message was not published, or is not known to be.
+    #[error(transparent)]
+    Publish(#[from] PublishFailure),
     /// A login failed.
     #[error("MCP server \"{server}\": {error}")]
     Login { server: String, error: AuthError },
@@ -103,46 +110,6 @@ pub(crate) enum Failure {
     Runtime(io::Error),
 }
 
-/// What was not done, since its server could not be connected to, or a signal came before.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Undone {
-    Call,
-    Read,
-    Prompt,
-    Login,
-    /// Anything: it was not even known what is offered.
-    Anything,
-}
-
-impl fmt::Display for Undone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Call => "the tool was not called",
-            Self::Read => "nothing was read",
-            Self::Prompt => "no prompt was asked for",
-            Self::Login => "the login was not changed to the end",
-            Self::Anything => "no tool was called",
-        })
-    }
-}
-
-impl Undone {
-    /// A failed connect, or list, as the failure of what was to follow.
-    pub(crate) fn of(self, failure: Failure) -> Failure {
-        match failure {
-            Failure::Server(error) => Failure::Uncalled {
-                error,
-                undone: self,
-            },
-            Failure::Interrupted { server, .. } => Failure::Interrupted {
-                server,
-                undone: self,
-            },
-            other => other,
-        }
-    }
-}
-
 /// What was asked for cannot be meant.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
@@ -157,6 +124,21 @@ pub(crate) enum UsageError {
         name: String,
         configured: Vec<String>,
     },
+    #[error("`{name}` says no channel of a server: write SERVER/CHANNEL{}", among(.configured))]
+    ChannelWithoutServer {
+        name: String,
+        configured: Vec<String>,
+    },
+    #[error(
+        "by its entry, `{0}` is no server of MCP Live: a program needs \"protocol\": \"mcpl\", a URL the scheme ws or wss"
+    )]
+    NotLive(String),
+    #[error(
+        "--args: a message is an array of content blocks, as in [{{\"type\": \"text\", \"text\": \"hello\"}}]"
+    )]
+    NoBlocks,
+    #[error("{0}; nothing was published")]
+    Unpublishable(PublishError),
     #[error("there is no login for `{id}`: {why}")]
     NoLogin { id: String, why: NoLogin },
     #[error("no server lists `{uri}`; if one reads it all the same, name it with --server ID{}", among(.configured))]
@@ -260,6 +242,7 @@ impl Failure {
         match self {
             Self::Usage(_) => Status::Usage,
             Self::Server(error) => Status::of(error),
+            Self::Publish(failure) => failure.status(),
             Self::Uncalled { error, .. } if error.code() == ErrorCode::Configuration => {
                 Status::Usage
             }
@@ -447,6 +430,7 @@ impl From<&Failure> for ErrorReport {
             Failure::Usage(UsageError::Prompt(error)) => Self::usage(&error.without_words()),
             Failure::Usage(_) => Self::usage(&message()),
             Failure::Server(error) => Self::of(error),
+            Failure::Publish(failure) => failure.report(),
             Failure::Uncalled { error, undone } => Self::uncalled(error, *undone),
             Failure::NotOffered { server, offer } => Self::new(
                 ErrorCode::ProtocolError,

@@ -8,6 +8,7 @@ use seawall::inputs::Suppliers;
 use seawall::{Client, Error};
 use tokio::task::JoinSet;
 
+use super::mcpl::visiting;
 use crate::failure::{Failure, Status, Undone};
 use crate::inputs::Inputs;
 use crate::interrupt::Interrupts;
@@ -123,7 +124,9 @@ pub(crate) fn builder(
     means: &Means,
     observer: Option<Arc<dyn Observer>>,
 ) -> seawall::ClientBuilder {
-    let builder = Client::builder(config.clone()).suppliers(means.suppliers.clone());
+    let builder = Client::builder(config.clone())
+        .suppliers(means.suppliers.clone())
+        .mcpl(visiting());
     let mut builder = means.logins.authorise(config, builder);
     if means.needs == Needs::Anything {
         builder = builder.tools_optional();

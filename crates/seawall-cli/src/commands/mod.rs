@@ -9,6 +9,7 @@ mod doctor;
 mod init;
 mod journal;
 mod login;
+mod mcpl;
 mod offers;
 mod outputs;
 mod prompt;
@@ -54,6 +55,11 @@ pub(crate) fn run(
         Command::Read(args) => with_servers(args, read::run, settings, printer),
         Command::Prompts(args) => with_servers(args, prompts::run, settings, printer),
         Command::Prompt(args) => with_servers(args, prompt::run, settings, printer),
+        Command::Channels(args) => with_servers(args, mcpl::channels, settings, printer),
+        Command::Publish(args) => {
+            let publication = mcpl::Publication::read(args)?;
+            with_servers(publication, mcpl::publish, settings, printer)
+        }
         Command::Doctor(args) => with_servers(args, doctor::run, settings, printer),
         Command::Run(args) => run::run(&args, settings, printer),
         Command::Serve(args) => serve::run(&args, settings, printer),

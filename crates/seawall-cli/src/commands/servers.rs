@@ -134,6 +134,21 @@ impl ServerSet {
         }
     }
 
+    /// The server of a channel and the channel's id there, as `SERVER/CHANNEL`.
+    pub(crate) fn of_channel<'c>(
+        &self,
+        channel: &'c str,
+    ) -> Result<(ServerConfig, &'c str), UsageError> {
+        // An id of a server holds no slash, and a channel's may.
+        match channel.split_once('/') {
+            Some((server, id)) if !id.is_empty() => Ok((self.named(server)?, id)),
+            _ => Err(UsageError::ChannelWithoutServer {
+                name: channel.to_owned(),
+                configured: self.ids(),
+            }),
+        }
+    }
+
     pub(crate) fn named(&self, id: &str) -> Result<ServerConfig, UsageError> {
         let config = self.servers.iter().find(|config| config.server() == id);
         config.cloned().ok_or_else(|| self.unknown_server(id))

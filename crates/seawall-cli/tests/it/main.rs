@@ -20,6 +20,8 @@ mod init;
 #[cfg(unix)]
 mod interrupt;
 mod login;
+#[cfg(unix)]
+mod mcpl;
 mod peers;
 mod prompts;
 mod resources;

@@ -9,7 +9,7 @@ use crate::failure::UsageError;
 /// The longest text that is read: 64 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
-pub(super) fn document(args: Option<&str>) -> Result<Option<String>, UsageError> {
+pub(in crate::commands) fn document(args: Option<&str>) -> Result<Option<String>, UsageError> {
     let Some(args) = args else {
         return Ok(None);
     };

@@ -3,6 +3,7 @@
 mod input;
 mod render;
 
+pub(super) use input::document;
 pub(super) use render::render_block;
 
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub(crate) struct Request {
 impl Request {
     pub(crate) fn read(args: CallArgs) -> Result<Self, UsageError> {
         Ok(Self {
-            document: input::document(args.args.as_deref())?,
+            document: document(args.args.as_deref())?,
             flow: args.flow,
             pairs: args.pairs,
             timeout: args.timeout.map(|ms| Duration::from_millis(ms.into())),

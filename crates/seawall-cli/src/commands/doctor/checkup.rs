@@ -10,6 +10,7 @@ use seawall::redact::shown_url;
 use seawall::{Client, EraSource, Error, Session, Step, Transport};
 use serde::Serialize;
 
+use super::mcpl::{Live, Standing};
 use super::remedy;
 use crate::commands::outputs::Unusable;
 use crate::failure::{ErrorReport, Status};
@@ -69,15 +70,18 @@ pub(super) struct Seen {
     catalog: Arc<Catalog>,
     /// Tools that cannot be called.
     pub(super) unusable: Vec<Unusable>,
+    /// What it has of MCP Live.
+    live: Standing,
 }
 
 impl Seen {
-    pub(super) fn of(client: &Client) -> Self {
+    pub(super) fn of(client: &Client, live: Standing) -> Self {
         Self {
             report: client.report(),
             session: client.session().clone(),
             catalog: Arc::clone(client.catalog()),
             unusable: Vec::new(),
+            live,
         }
     }
 }
@@ -128,6 +132,9 @@ pub(super) struct Found {
     pub(super) quarantined: Vec<LeftOut>,
     pub(super) unusable: Vec<Unusable>,
     pub(super) invisible_characters: Vec<Invisible>,
+    /// What it has of MCP Live, if its entry asks for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mcpl: Option<Live>,
     pub(super) close_ms: u128,
 }
 
@@ -206,8 +213,10 @@ impl Checkup {
         let found = Found::of(seen, close, heard.stderr_bytes());
         let unclosed_remedy = unclosed.map(|error| remedy::of_error(error, &place));
         let mut remedies: Vec<String> = unclosed_remedy.into_iter().collect();
+        remedies.extend(seen.live.remedies());
         remedies.extend(remedy::of_found(&found, &place));
         let missing = found.quarantined.len() + found.unusable.len();
+        let missing = missing + usize::from(seen.live.is_lacking());
         let (verdict, status) = verdict(unclosed, missing);
         Self {
             server: place.server,
@@ -278,6 +287,7 @@ impl Found {
             quarantined: report.quarantined.iter().map(left_out).collect(),
             unusable: seen.unusable.clone(),
             invisible_characters: invisible_texts(&seen.catalog),
+            mcpl: seen.live.live().cloned(),
             close_ms: close.as_millis(),
         }
     }

@@ -1,6 +1,7 @@
 //! `seawall doctor`: connects, looks, closes, and says how each server is.
 
 mod checkup;
+mod mcpl;
 mod remedy;
 mod table;
 
@@ -85,7 +86,7 @@ async fn look(config: ServerConfig, means: Means, aloud: Option<Arc<dyn Observer
         Ok(client) => client,
         Err(error) => return Checkup::of_failure(place, connect, &error, &heard),
     };
-    let mut seen = Seen::of(&client);
+    let mut seen = Seen::of(&client, mcpl::look(&client, &config).await);
     let flows = client.flows().to_vec();
     let begun = Instant::now();
     let closed = client.close().await;

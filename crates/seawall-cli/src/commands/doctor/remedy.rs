@@ -197,7 +197,7 @@ pub(super) fn of_found(found: &Found, place: &Place) -> Vec<String> {
             }
         ));
     }
-    if !found.offers.contains(&"tools") {
+    if !found.offers.contains(&"tools") && found.mcpl.is_none() {
         remedies.push(match found.offers.as_slice() {
             [] => "it offers nothing that can be asked for".to_owned(),
             offers => format!("it offers no tools, but {}", offers.join(", ")),

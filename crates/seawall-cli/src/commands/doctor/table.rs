@@ -37,6 +37,11 @@ fn print_one(checkup: &Checkup, printer: &mut Printer) {
             printer.data(&format!("  offers {}", found.offers.join(", ")));
         }
         printer.table(&table(checkup, found));
+        if let Some(live) = &found.mcpl {
+            for (name, said) in live.lines() {
+                printer.data(&format!("  {name:<16}{said}"));
+            }
+        }
     }
     for remedy in &checkup.remedies {
         printer.data(&format!(

@@ -6,6 +6,7 @@ use seawall::Error;
 use seawall::host::{Applied, EventKind, HostEvent, Outlook, Started};
 use serde::Serialize;
 
+use super::mcpl::{Live, Told};
 use crate::failure::{ErrorBody, ErrorReport};
 use crate::printer::{Place, visible};
 
@@ -22,6 +23,8 @@ pub(super) struct Line {
     server: Option<String>,
     #[serde(flatten)]
     detail: Detail,
+    #[serde(flatten)]
+    live: Option<Live>,
     /// The same in words.
     #[serde(skip)]
     words: String,
@@ -259,6 +262,12 @@ impl Line {
             }
             EventKind::Recovered => {
                 Self::new("recovered", "well again".to_owned()).weighing(Weight::News)
+            }
+            EventKind::Mcpl(event) => {
+                let told = Told::of(event);
+                let mut line = Self::new(told.event, told.words).weighing(told.weight);
+                line.live = Some(told.live);
+                line
             }
             _ => Self::new("other", "something happened".to_owned()),
         }

@@ -8,6 +8,7 @@ mod alerts;
 mod hangup;
 mod journal;
 mod line;
+mod mcpl;
 mod source;
 mod table;
 mod watch;
@@ -26,6 +27,7 @@ use seawall::{Host, HostError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use super::mcpl::listening;
 use super::serve::{Front, Wanted};
 use super::servers::{ServerSet, hint_no_servers};
 use crate::args::RunArgs;
@@ -174,6 +176,10 @@ fn build(
             let config = builder.config().clone();
             logins.authorise(&config, builder)
         });
+    if !serves {
+        // What is pushed is shown. A gateway has nobody to pass it on to, so that it is not even offered there.
+        builder = builder.mcpl(listening());
+    }
     for sink in &alerts.sinks {
         builder = builder.alert(Arc::clone(sink));
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use seawall::Host;
 use seawall::host::{EventKind, HostEvent, ServerState, ServerStatus};
+use seawall::mcpl::session::Policy;
 
 use crate::printer::{Board, Place, Table, visible};
 
@@ -73,7 +74,7 @@ pub(super) fn draw(board: &Board, host: &Host, times: &Times) {
         false => all.iter().collect(),
     };
     for status in order.into_iter().take(room) {
-        table.row(row(status, times));
+        table.row(row(status, host, times));
         shown += 1;
     }
     let mut below = format!("{up} of {} up", all.len());
@@ -98,7 +99,21 @@ fn state(state: ServerState) -> &'static str {
     }
 }
 
-fn row(status: &ServerStatus, times: &Times) -> [String; 6] {
+/// The revision, and what beside it a server of MCP Live has: all that it is granted, or nothing (yet).
+fn revision(status: &ServerStatus, host: &Host) -> String {
+    let Some(revision) = status.revision else {
+        return String::new();
+    };
+    let live = match host.mcpl(&status.server).map(|mcpl| mcpl.policy()) {
+        None => "",
+        Some(Policy::InForce) => " live",
+        Some(Policy::Pending) => " live?",
+        Some(_) => " mcp-only",
+    };
+    format!("{revision}{live}")
+}
+
+fn row(status: &ServerStatus, host: &Host, times: &Times) -> [String; 6] {
     let error = status
         .last_error
         .as_ref()
@@ -106,10 +121,7 @@ fn row(status: &ServerStatus, times: &Times) -> [String; 6] {
     [
         visible(&status.server, Place::Line).into_owned(),
         state(status.state).to_owned(),
-        status
-            .revision
-            .map(|revision| revision.to_string())
-            .unwrap_or_default(),
+        revision(status, host),
         match is_up(status.state) {
             true => status.flows.to_string(),
             false => String::new(),

@@ -19,20 +19,20 @@ use crate::support::{Config, Ran};
 const LONG: Duration = Duration::from_secs(20);
 
 /// A run under way, and what it has told so far.
-struct Running {
+pub(crate) struct Running {
     child: Option<Child>,
     told: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Running {
     /// Starts `run --json`.
-    fn start(config: &Config, args: &[&str]) -> Self {
+    pub(crate) fn start(config: &Config, args: &[&str]) -> Self {
         let mut all = vec!["run", "--json"];
         all.extend(args);
         Self::spawn(config.command(&all))
     }
 
-    fn spawn(mut command: Command) -> Self {
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -53,7 +53,7 @@ impl Running {
         }
     }
 
-    fn told(&self) -> Vec<Value> {
+    pub(crate) fn told(&self) -> Vec<Value> {
         self.told.lock().expect("the lines").clone()
     }
 
@@ -67,7 +67,7 @@ impl Running {
 
     /// Waits for so many events of this kind, of this server if it is named; the last of them.
     #[track_caller]
-    fn wait_for(&self, event: &str, server: &str, count: usize) -> Value {
+    pub(crate) fn wait_for(&self, event: &str, server: &str, count: usize) -> Value {
         let seen = wait_until(LONG, || self.count(event, server) >= count);
         assert!(seen, "no {count} {event} of `{server}`: {:#?}", self.told());
         let told = self.told();
@@ -78,13 +78,13 @@ impl Running {
         found.expect("it was seen").clone()
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         send(signal, self.child.as_ref().expect("it runs"));
     }
 
     /// Waits for the end. Its stdout is in `told`.
     #[track_caller]
-    fn finish(mut self) -> (Ran, Vec<Value>) {
+    pub(crate) fn finish(mut self) -> (Ran, Vec<Value>) {
         let child = self.child.take().expect("it runs");
         let ran = child.wait_with_output().expect("it ends").into();
         // The reader ends with the pipe.
