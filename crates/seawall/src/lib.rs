@@ -56,6 +56,7 @@ pub mod readers;
 pub mod redact;
 pub mod results;
 mod supervisor;
+mod terms;
 mod transport;
 pub mod visible;
 mod web;

@@ -101,7 +101,7 @@ const LIBRARY: Layers = Layers {
                 "web",
             ],
         ),
-        ("config", &["mcpl", "policy"]),
+        ("config", &["policy", "terms"]),
         (
             "supervisor",
             &["client", "config", "error", "events", "flows", "inputs"],
@@ -137,7 +137,12 @@ const LIBRARY: Layers = Layers {
         ),
         ("events", &["redact"]),
         ("flows", &["policy"]),
-        ("mcpl", &["events", "flows", "inputs", "visible", "web"]),
+        (
+            "mcpl",
+            &[
+                "config", "events", "flows", "inputs", "terms", "visible", "web",
+            ],
+        ),
         ("policy", &[]),
         ("readers", &["visible"]),
         ("redact", &["config"]),
@@ -146,6 +151,7 @@ const LIBRARY: Layers = Layers {
         ("oauth", &["config", "redact", "web"]),
         ("results", &[]),
         ("transport", &["config", "events", "redact", "web"]),
+        ("terms", &[]),
         ("visible", &[]),
         ("web", &["config"]),
     ],

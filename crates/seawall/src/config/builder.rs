@@ -11,8 +11,8 @@ use super::oauth::{self, OAuthConfig};
 use super::problem::{Place, Problems};
 use super::server::{CatalogMode, Protocol, Reconnect, ServerConfig};
 use super::surroundings::{Process, Surroundings};
-use crate::mcpl::McplPolicy;
 use crate::policy::OnConflict;
+use crate::terms::policy::McplPolicy;
 
 impl ServerConfig {
     /// Begins an entry for a program that speaks over its stdin and stdout.

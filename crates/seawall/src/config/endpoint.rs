@@ -13,7 +13,7 @@ use super::names::{is_framing_header, is_header_name, is_header_value, is_variab
 use super::problem::{Expected, ProblemKind, WarningKind};
 use super::server::{Endpoint, NetworkConfig, Protocol, Secret, StdioConfig};
 use super::surroundings::Surroundings;
-use crate::mcpl::locator::Locator;
+use crate::terms::locator::Locator;
 
 impl Draft {
     /// Which of the two the entry is (K6): its transport as far as it can be told, and its endpoint if there is one.

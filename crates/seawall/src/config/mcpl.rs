@@ -10,8 +10,8 @@ use super::keys;
 use super::problem::{Expected, ProblemKind, WarningKind};
 use super::server::Protocol;
 use super::value::Reader;
-use crate::mcpl::Capability;
-use crate::mcpl::policy::{
+use crate::terms::capability::Capability;
+use crate::terms::policy::{
     Autofetch, Before05, ChannelSubscription, DEFAULT_TOOL_CLASSES, McplPolicy, Narrowing, Pattern,
     TOOL_CLASSES, ToolLifecycle,
 };

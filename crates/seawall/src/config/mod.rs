@@ -31,7 +31,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use crate::mcpl::McplPolicy;
+pub use crate::terms::policy::McplPolicy;
 pub use builder::ServerConfigBuilder;
 pub use check::{Checked, Source, check};
 pub use credentials::{is_credential_name, looks_like_credential};

@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 
 pub use super::expected::Expected;
 use super::gateway::GatewayFault;
-use crate::mcpl::locator::InvalidLocator;
-use crate::mcpl::policy::InvalidPattern;
+use crate::terms::locator::InvalidLocator;
+use crate::terms::policy::InvalidPattern;
 
 /// A reason why a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use url::Url;
 use super::credentials::looks_like_credential;
 use super::oauth::OAuthConfig;
 use super::problem::Warning;
-use crate::mcpl::McplPolicy;
-use crate::mcpl::locator::Locator;
 use crate::policy::Grant;
+use crate::terms::locator::Locator;
+use crate::terms::policy::McplPolicy;
 
 /// Default of [`ServerConfig::reconnect_interval`].
 pub const DEFAULT_RECONNECT_INTERVAL: Duration = Duration::from_millis(5_000);

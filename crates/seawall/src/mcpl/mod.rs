@@ -21,7 +21,6 @@
 //! Source: MCP Live 0.5.0-draft, `SPEC.md` and the RFCs beside it.
 
 pub mod callbacks;
-pub mod capability;
 pub mod channels;
 pub mod content;
 pub mod features;
@@ -30,14 +29,13 @@ pub mod grant;
 pub mod hooks;
 pub mod inference;
 pub mod lifecycle;
-pub mod locator;
 pub mod manifest;
-pub mod policy;
 pub mod push;
 pub mod session;
 pub mod tags;
 mod wire;
 
+pub use crate::terms::{capability, locator, policy};
 pub use callbacks::Callbacks;
 pub use capability::{Advertisement, Capability, CapabilitySet};
 pub use grant::Grant;

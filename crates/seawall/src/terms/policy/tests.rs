@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{ChannelSubscription, InvalidPattern, McplPolicy, Narrowing, Pattern};
-use crate::mcpl::Capability;
+use crate::terms::capability::Capability;
 
 fn pattern(text: &str) -> Pattern {
     text.parse().unwrap()
