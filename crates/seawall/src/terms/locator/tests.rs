@@ -101,8 +101,5 @@ fn spellings_of_one_address_are_the_same() {
             .parse()
             .expect("a locator")
     );
-    assert_eq!(
-        format!("{one:?}"),
-        "Locator { transport: wss://example.com/****, .. }"
-    );
+    assert_eq!(format!("{one:?}"), "Locator { .. }");
 }
