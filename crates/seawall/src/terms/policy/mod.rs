@@ -1,6 +1,6 @@
 //! What the operator of a host allows a server of MCP Live: the typed form of the keys in its entry.
 //!
-//! The default allows what is advertised but for what is [denied by default](super::Capability::is_denied_by_default).
+//! The default allows what is advertised but for what is [denied by default](super::capability::Capability::is_denied_by_default).
 
 mod pattern;
 
