@@ -42,7 +42,8 @@ pub trait Inbox: Send + Sync {
     /// Takes it, or not: soon, within [`INBOX_TIMEOUT`]. Its text is a server's.
     ///
     /// # Cancel safety
-    /// The future is dropped when the time is over, the server takes its message back, or the connection ends.
+    /// The future is dropped when the time is over, the server takes its message back, or the connection ends. Then it counts as
+    /// not taken, and the same may come again.
     fn take(&self, server: &str, delivery: Delivery) -> BoxFuture<Reception>;
 }
 

@@ -70,8 +70,23 @@ impl<K: Clone + PartialEq> Session<K> {
         let is_it =
             |(number, waiting): (&u64, &Waiting<K>)| (waiting.key == *key).then_some(*number);
         if let Some(number) = self.waiting.iter().find_map(is_it) {
-            self.waiting.remove(&number);
+            if let Some(Waiting { of, .. }) = self.waiting.remove(&number) {
+                self.not_taken(&of);
+            }
             self.act(Act::Forget(number));
+        }
+    }
+
+    /// Nobody said that this was taken, so it may come again: to call it a duplicate then would lose it.
+    fn not_taken(&mut self, of: &Of) {
+        match of {
+            Of::Push(event) => self.pushed.forget(event.event_id()),
+            Of::Messages(judged) => {
+                for message in judged.iter().filter_map(|one| one.outcome.as_ref().ok()) {
+                    self.received.forget(&message.occurrence());
+                }
+            }
+            Of::Inference | Of::Model => {}
         }
     }
 

@@ -280,6 +280,9 @@ fn request_that_is_taken_back_is_not_answered() {
     let decision = Decision::Receptions(vec![Reception::accepted()]);
     driven.session.decided(number, decision);
     assert!(driven.acts().is_empty());
+    // Nobody said that it was taken: sent again it is asked about again, and not called a duplicate.
+    driven.request("push/event", &push("all", "e"));
+    assert!(matches!(driven.question(), (_, Question::Push(_))));
 }
 
 /// MCPL, RFC-007: rules replace rules; malformed ones change nothing; absent parameters clear.
