@@ -16,6 +16,7 @@
 //! **Invariant:** no scripted process outlives [`LIFETIME`], whatever becomes of the test; `everything-server` ends with its
 //! stdin.
 
+mod door;
 mod http_peer;
 mod locate;
 mod mcpl;

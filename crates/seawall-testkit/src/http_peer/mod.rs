@@ -1,11 +1,11 @@
 //! An HTTP server that misbehaves on purpose: raw TCP on loopback, in this process, told request by request what to do.
 
-use std::collections::HashMap;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::door::{Door, Wire, lock};
 
 mod act;
 mod request;
@@ -16,17 +16,11 @@ pub use request::HttpRequest;
 pub(crate) use request::read_request;
 pub use tls::{TEST_ROOT, test_tls};
 
-/// A connection, in clear or not.
-trait Wire: Read + Write {}
-
-impl<T: Read + Write> Wire for T {}
-
 type Answers = dyn Fn(usize, &HttpRequest) -> Vec<HttpAct> + Send + Sync;
 
 /// A running server. It ends, and closes its connections, when it is dropped.
 pub struct HttpPeer {
-    scheme: &'static str,
-    address: SocketAddr,
+    door: Door,
     shared: Arc<Shared>,
 }
 
@@ -35,11 +29,8 @@ struct Shared {
     at_once: Vec<HttpAct>,
     answers: Box<Answers>,
     requests: Mutex<Vec<HttpRequest>>,
-    open: Mutex<HashMap<usize, TcpStream>>,
-    connections: AtomicUsize,
     gone: AtomicUsize,
     sent: AtomicUsize,
-    stopped: AtomicBool,
 }
 
 impl HttpPeer {
@@ -64,32 +55,17 @@ impl HttpPeer {
     }
 
     fn serve(scheme: &'static str, at_once: Vec<HttpAct>, answers: Box<Answers>) -> Self {
-        let (listener, address) = listen();
         let shared = Arc::new(Shared {
             at_once,
             answers,
             requests: Mutex::default(),
-            open: Mutex::default(),
-            connections: AtomicUsize::new(0),
             gone: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
         });
-        let tls = (scheme == "https").then(|| Arc::new(test_tls()));
-        let accepting = Arc::clone(&shared);
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                if accepting.stopped.load(Ordering::SeqCst) {
-                    break;
-                }
-                let shared = Arc::clone(&accepting);
-                let tls = tls.clone();
-                thread::spawn(move || shared.connection(stream, tls));
-            }
-        });
+        let serving = Arc::clone(&shared);
+        let serve = move |mut wire: Box<dyn Wire>, number| serving.converse(&mut *wire, number);
         Self {
-            scheme,
-            address,
+            door: Door::open(scheme, serve),
             shared,
         }
     }
@@ -97,13 +73,13 @@ impl HttpPeer {
     /// The address of `path` here.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        format!("{}://{}{path}", self.scheme, self.address)
+        self.door.url(path)
     }
 
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.door.address()
     }
 
     /// Everything that was requested so far.
@@ -115,7 +91,7 @@ impl HttpPeer {
     /// How many connections there were.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.shared.connections.load(Ordering::SeqCst)
+        self.door.connections()
     }
 
     /// How many connections the client left in the middle of an act.
@@ -131,47 +107,7 @@ impl HttpPeer {
     }
 }
 
-impl Drop for HttpPeer {
-    fn drop(&mut self) {
-        self.shared.stopped.store(true, Ordering::SeqCst);
-        // The accepting thread looks only when somebody comes.
-        let _ = TcpStream::connect(self.address);
-        for (_, stream) in lock(&self.shared.open).drain() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-}
-
 impl Shared {
-    fn connection(&self, stream: TcpStream, tls: Option<Arc<rustls::ServerConfig>>) {
-        let number = self.connections.fetch_add(1, Ordering::SeqCst);
-        let _ = stream.set_nodelay(true);
-        if let Ok(clone) = stream.try_clone() {
-            lock(&self.open).insert(number, clone);
-        }
-        if self.stopped.load(Ordering::SeqCst) {
-            // It came while the peer was going: nobody shuts it any more.
-            lock(&self.open).remove(&number);
-            return;
-        }
-        let socket = stream.try_clone();
-        let mut wire: Box<dyn Wire> = match tls {
-            None => Box::new(stream),
-            Some(tls) => match rustls::ServerConnection::new(tls) {
-                Ok(server) => Box::new(rustls::StreamOwned::new(server, stream)),
-                Err(_) => return,
-            },
-        };
-        if let Err(error) = self.converse(&mut *wire, number)
-            && error.kind() == io::ErrorKind::ConnectionReset
-            && let Ok(socket) = &socket
-        {
-            reset(socket);
-        }
-        // The last handle is what closes: in order, or with a reset if that was asked for.
-        lock(&self.open).remove(&number);
-    }
-
     /// Serves one connection until it ends, which is always an error.
     fn converse(&self, wire: &mut dyn Wire, number: usize) -> io::Result<()> {
         if !self.at_once.is_empty() {
@@ -224,23 +160,3 @@ impl Shared {
         Err(io::ErrorKind::ConnectionAborted.into())
     }
 }
-
-#[expect(clippy::expect_used, reason = "a test cannot go on without it")]
-fn listen() -> (TcpListener, SocketAddr) {
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback can be listened on");
-    let address = listener.local_addr().expect("what listens has an address");
-    (listener, address)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(unix)]
-fn reset(stream: &TcpStream) {
-    let _ = rustix::net::sockopt::set_socket_linger(stream, Some(std::time::Duration::ZERO));
-}
-
-#[cfg(not(unix))]
-fn reset(_: &TcpStream) {}

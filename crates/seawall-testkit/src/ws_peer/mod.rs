@@ -1,12 +1,8 @@
 //! A WebSocket server that misbehaves on purpose: raw TCP on loopback, in this process, each connection served by the
 //! test's own straight code. It is written without a WebSocket library, so that it can say what none would.
 
-use std::collections::HashMap;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::io;
+use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,144 +12,66 @@ mod frame;
 
 pub use frame::{WsMessage, ws_frame};
 
-use crate::http_peer::{HttpRequest, read_request, test_tls};
+use crate::door::{Door, Wire, lock};
+use crate::http_peer::{HttpRequest, read_request};
 
 /// What a client's key is joined with before it is hashed (RFC 6455, section 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-trait Wire: Read + Write + Send {}
-
-impl<T: Read + Write + Send> Wire for T {}
-
-type Serve = dyn Fn(WsSocket) + Send + Sync;
-
 /// A running server. It ends, and closes its connections, when it is dropped.
 pub struct WsPeer {
-    scheme: &'static str,
-    address: SocketAddr,
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    serve: Box<Serve>,
-    requests: Mutex<Vec<HttpRequest>>,
-    open: Mutex<HashMap<usize, TcpStream>>,
-    connections: AtomicUsize,
-    ended: AtomicUsize,
-    stopped: AtomicBool,
+    door: Door,
+    requests: Arc<Mutex<Vec<HttpRequest>>>,
 }
 
 impl WsPeer {
     /// Serves each connection with `serve`, once its request was read; the connection closes when that returns.
     pub fn start(serve: impl Fn(WsSocket) + Send + Sync + 'static) -> Self {
-        Self::listen("ws", Box::new(serve))
+        Self::listen("ws", serve)
     }
 
     /// The same over TLS, for `127.0.0.1`, with a certificate of [`TEST_ROOT`](crate::TEST_ROOT).
     pub fn start_tls(serve: impl Fn(WsSocket) + Send + Sync + 'static) -> Self {
-        Self::listen("wss", Box::new(serve))
+        Self::listen("wss", serve)
     }
 
-    #[expect(clippy::expect_used, reason = "a test cannot go on without it")]
-    fn listen(scheme: &'static str, serve: Box<Serve>) -> Self {
-        let listener =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback can be listened on");
-        let address = listener.local_addr().expect("what listens has an address");
-        let shared = Arc::new(Shared {
-            serve,
-            requests: Mutex::default(),
-            open: Mutex::default(),
-            connections: AtomicUsize::new(0),
-            ended: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
-        });
-        let tls = (scheme == "wss").then(|| Arc::new(test_tls()));
-        let accepting = Arc::clone(&shared);
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                if accepting.stopped.load(Ordering::SeqCst) {
-                    break;
-                }
-                let shared = Arc::clone(&accepting);
-                let tls = tls.clone();
-                thread::spawn(move || shared.connection(stream, tls));
-            }
-        });
+    fn listen(scheme: &'static str, serve: impl Fn(WsSocket) + Send + Sync + 'static) -> Self {
+        let requests: Arc<Mutex<Vec<HttpRequest>>> = Arc::default();
+        let read = Arc::clone(&requests);
+        let serve = move |mut wire: Box<dyn Wire>, number| {
+            let request = read_request(&mut *wire, number)?;
+            lock(&read).push(request.clone());
+            serve(WsSocket { wire, request });
+            io::Result::Ok(())
+        };
         Self {
-            scheme,
-            address,
-            shared,
+            door: Door::open(scheme, serve),
+            requests,
         }
     }
 
     /// The address of `path` here.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        format!("{}://{}{path}", self.scheme, self.address)
+        self.door.url(path)
     }
 
     /// Every handshake's request so far.
     #[must_use]
     pub fn requests(&self) -> Vec<HttpRequest> {
-        lock(&self.shared.requests).clone()
+        lock(&self.requests).clone()
     }
 
     /// How many connections there were.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.shared.connections.load(Ordering::SeqCst)
+        self.door.connections()
     }
 
     /// How many connections are over on this side.
     #[must_use]
     pub fn ended(&self) -> usize {
-        self.shared.ended.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for WsPeer {
-    fn drop(&mut self) {
-        self.shared.stopped.store(true, Ordering::SeqCst);
-        // The accepting thread looks only when somebody comes.
-        let _ = TcpStream::connect(self.address);
-        for (_, stream) in lock(&self.shared.open).drain() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-}
-
-impl Shared {
-    fn connection(&self, stream: TcpStream, tls: Option<Arc<rustls::ServerConfig>>) {
-        let number = self.connections.fetch_add(1, Ordering::SeqCst);
-        let _ = stream.set_nodelay(true);
-        if let Ok(clone) = stream.try_clone() {
-            lock(&self.open).insert(number, clone);
-        }
-        if !self.stopped.load(Ordering::SeqCst) {
-            // What a client never asked is nothing to serve.
-            let _ = self.converse(stream, tls, number);
-        }
-        lock(&self.open).remove(&number);
-        self.ended.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn converse(
-        &self,
-        stream: TcpStream,
-        tls: Option<Arc<rustls::ServerConfig>>,
-        number: usize,
-    ) -> io::Result<()> {
-        let mut wire: Box<dyn Wire> = match tls {
-            None => Box::new(stream),
-            Some(tls) => {
-                let server = rustls::ServerConnection::new(tls).map_err(io::Error::other)?;
-                Box::new(rustls::StreamOwned::new(server, stream))
-            }
-        };
-        let request = read_request(&mut *wire, number)?;
-        lock(&self.requests).push(request.clone());
-        (self.serve)(WsSocket { wire, request });
-        Ok(())
+        self.door.ended()
     }
 }
 
@@ -239,8 +157,4 @@ impl WsSocket {
         let mut buffer = [0; 16 * 1024];
         while matches!(self.wire.read(&mut buffer), Ok(length) if length > 0) {}
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
