@@ -9,6 +9,7 @@ use seawall::{Client, Error};
 use tokio::task::JoinSet;
 
 use super::mcpl::visiting;
+use super::together::together;
 use crate::failure::{Failure, Status, Undone};
 use crate::inputs::Inputs;
 use crate::interrupt::Interrupts;
@@ -145,30 +146,14 @@ pub(crate) async fn connect_all(
     printer: &mut Printer,
 ) -> Result<(Vec<Client>, Vec<Failure>), Failure> {
     let spinner = printer.spinner("connecting");
-    let mut connecting = JoinSet::new();
-    for (place, config) in configs.iter().enumerate() {
-        let builder = builder(config, means, printer.observer());
-        connecting.spawn(async move { (place, builder.connect().await) });
-    }
-    let mut connected = Vec::with_capacity(connecting.len());
-    loop {
-        // Dropping the set ends whatever is still under way, and its children.
-        match interrupts.unless(connecting.join_next()).await {
-            Ok(Some(Ok(one))) => connected.push(one),
-            Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
-            Ok(None) => break,
-            Err(_) => {
-                return Err(Failure::Interrupted {
-                    server: None,
-                    undone: Undone::Anything,
-                });
-            }
-        }
-    }
+    let builders = configs
+        .iter()
+        .map(|config| builder(config, means, printer.observer()));
+    let works: Vec<_> = builders.map(seawall::ClientBuilder::connect).collect();
+    let connected = together(works, interrupts).await;
     drop(spinner);
-    connected.sort_by_key(|(place, _)| *place);
     let (mut clients, mut failures) = (Vec::new(), Vec::new());
-    for ((_, result), config) in connected.into_iter().zip(configs) {
+    for (result, config) in connected?.into_iter().zip(configs) {
         match result {
             Ok(client) => {
                 tell_connected(&client, &config, means, printer).await;

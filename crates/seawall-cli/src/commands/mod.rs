@@ -19,6 +19,7 @@ mod resources;
 mod run;
 mod serve;
 mod servers;
+mod together;
 mod tools;
 
 pub(crate) use init::{HostApp, InitError};

@@ -1,11 +1,11 @@
 //! What servers offer beside tools: listed over all of them at once.
 
 use seawall::{Client, Error, Json, Request};
-use tokio::task::JoinSet;
 
 use super::connect::{self, connect_all};
 use super::servers::{ServerSet, hint_no_servers};
-use crate::failure::{Failure, Status, Undone};
+use super::together::together;
+use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
 use crate::printer::{Place, Printer, visible};
 
@@ -76,29 +76,14 @@ impl Offer {
         printer: &Printer,
     ) -> Result<(Vec<Listed>, Vec<Failure>), Failure> {
         let spinner = printer.spinner("listing");
-        let mut listing = JoinSet::new();
-        for (place, client) in clients.iter().enumerate() {
-            let client = client.clone();
-            listing.spawn(async move { (place, self.list(&client).await) });
-        }
-        let mut lists = Vec::with_capacity(clients.len());
-        loop {
-            match interrupts.unless(listing.join_next()).await {
-                Ok(Some(Ok(one))) => lists.push(one),
-                Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
-                Ok(None) => break,
-                Err(_) => {
-                    return Err(Failure::Interrupted {
-                        server: None,
-                        undone: Undone::Anything,
-                    });
-                }
-            }
-        }
+        let works = clients
+            .iter()
+            .cloned()
+            .map(|client| async move { self.list(&client).await });
+        let lists = together(works, interrupts).await;
         drop(spinner);
-        lists.sort_by_key(|(place, _)| *place);
         let (mut listed, mut failures) = (Vec::new(), Vec::new());
-        for ((_, list), client) in lists.into_iter().zip(clients) {
+        for (list, client) in lists?.into_iter().zip(clients) {
             let server = client.server().to_owned();
             match list {
                 Ok(entries) => listed.push(Listed { server, entries }),

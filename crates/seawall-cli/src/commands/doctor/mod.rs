@@ -10,13 +10,13 @@ use std::time::Instant;
 
 use seawall::Observer;
 use seawall::config::ServerConfig;
-use tokio::task::JoinSet;
 
 use super::connect::{self, Means};
 use super::outputs;
 use super::servers::{ServerSet, hint_no_servers};
+use super::together::together;
 use crate::args::DoctorArgs;
-use crate::failure::{Failure, Status, Undone};
+use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
 use crate::printer::{Heard, Printer};
 use checkup::{Checkup, Place, Seen};
@@ -37,29 +37,13 @@ pub(crate) async fn run(
         "looking at {many} server{}",
         if many == 1 { "" } else { "s" }
     ));
-    let mut looking = JoinSet::new();
-    for (place, config) in selected.into_iter().enumerate() {
-        let (means, aloud) = (means.clone(), printer.observer());
-        looking.spawn(async move { (place, look(config, means, aloud).await) });
-    }
-    let mut checkups: Vec<(usize, Checkup)> = Vec::with_capacity(many);
-    loop {
-        // Dropping the set ends whatever is still under way, and its children.
-        match interrupts.unless(looking.join_next()).await {
-            Ok(Some(Ok(found))) => checkups.push(found),
-            Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
-            Ok(None) => break,
-            Err(_) => {
-                return Err(Failure::Interrupted {
-                    server: None,
-                    undone: Undone::Anything,
-                });
-            }
-        }
-    }
+    let works: Vec<_> = selected
+        .into_iter()
+        .map(|config| look(config, means.clone(), printer.observer()))
+        .collect();
+    let checkups = together(works, interrupts).await;
     drop(spinner);
-    checkups.sort_by_key(|(place, _)| *place);
-    let checkups: Vec<Checkup> = checkups.into_iter().map(|(_, checkup)| checkup).collect();
+    let checkups = checkups?;
     let status = checkups
         .iter()
         .map(Checkup::status)

@@ -5,13 +5,13 @@ use std::time::Duration;
 use seawall::mcpl::Capability;
 use seawall::mcpl::session::Policy;
 use seawall::{Client, Mcpl};
-use tokio::task::JoinSet;
 
 use super::{ShownChannel, denial, is_live, policy_words, settle};
 use crate::args::ChannelsArgs;
 use crate::commands::connect::{self, connect_all};
 use crate::commands::servers::{ServerSet, hint_no_servers};
-use crate::failure::{Failure, Status, Undone, UsageError};
+use crate::commands::together::together;
+use crate::failure::{Failure, Status, UsageError};
 use crate::interrupt::Interrupts;
 use crate::printer::{Place, Printer, Table, visible};
 
@@ -67,28 +67,13 @@ async fn look_at_all(
     printer: &Printer,
 ) -> Result<Vec<Looked>, Failure> {
     let spinner = printer.spinner("waiting for channels");
-    let mut looking = JoinSet::new();
-    for (place, client) in clients.iter().enumerate() {
-        let client = client.clone();
-        looking.spawn(async move { (place, look(&client, wait).await) });
-    }
-    let mut looked = Vec::with_capacity(clients.len());
-    loop {
-        match interrupts.unless(looking.join_next()).await {
-            Ok(Some(Ok(one))) => looked.push(one),
-            Ok(Some(Err(error))) => return Err(Failure::Runtime(error.into())),
-            Ok(None) => break,
-            Err(_) => {
-                return Err(Failure::Interrupted {
-                    server: None,
-                    undone: Undone::Anything,
-                });
-            }
-        }
-    }
+    let works = clients
+        .iter()
+        .cloned()
+        .map(|client| async move { look(&client, wait).await });
+    let looked = together(works, interrupts).await;
     drop(spinner);
-    looked.sort_by_key(|(place, _)| *place);
-    Ok(looked.into_iter().map(|(_, looked)| looked).collect())
+    looked
 }
 
 async fn look(client: &Client, wait: Duration) -> Looked {
